@@ -1,0 +1,85 @@
+// Package llm has the types of a model call and the one-method interface that a
+// provider implements. A call is one attempt: retrying is the engine's business.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Role says who wrote a message, in the words of the chat-completion APIs.
+type Role string
+
+// The roles that the chat-completion APIs know.
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is one message of a conversation as a model sees it.
+type Message struct {
+	Role       Role       `json:"role"`
+	Content    string     `json:"content"`
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // assistant only
+	ToolCallID string     `json:"tool_call_id,omitempty"` // tool only: which call this answers
+	Name       string     `json:"name,omitempty"`         // tool only: the tool's name
+	Reasoning  string     `json:"reasoning,omitempty"`    // assistant only: kept for providers that want it back
+}
+
+// ToolCall is a model's wish to have a tool run.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"` // a JSON object as text; "{}" when there are none
+}
+
+// ToolSpec is what a model is told of a tool.
+type ToolSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"` // JSON Schema of the arguments, an object
+}
+
+// Request is one model call.
+type Request struct {
+	Model       string // as the provider names it, without our "provider/" prefix
+	Messages    []Message
+	Tools       []ToolSpec
+	MaxTokens   int
+	Temperature float64
+}
+
+// Usage is what a model call consumed, in tokens, as the provider counts them.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+}
+
+// Response is a model's completion.
+type Response struct {
+	Content      string     // what the user may see: think tags are already stripped
+	Reasoning    string     // thinking, from a field of its own or from think tags
+	ToolCalls    []ToolCall // arguments are valid JSON objects: broken ones were repaired or, if that failed, wrapped as {"_raw": "…"}
+	FinishReason string     // "stop", "tool_calls", "length", …; "stop" when the provider said nothing
+	Usage        Usage
+	Model        string // the model that answered, as the provider names it
+}
+
+// Delta is a piece of a completion while it arrives.
+type Delta struct {
+	Text      string // visible text, think tags stripped
+	Reasoning string
+}
+
+// Provider serves models.
+type Provider interface {
+	// Complete makes one attempt at one model call. It calls on, if not nil, for
+	// each piece that arrives, from one goroutine, before it returns. A failed
+	// call is a [remote.Error] where the service was reached or tried; a call cut
+	// by ctx returns an error that wraps ctx's cause. Safe for concurrent use.
+	//
+	// [remote.Error]: https://pkg.go.dev/github.com/holdfast-ai/holdfast/internal/remote#Error
+	Complete(ctx context.Context, req Request, on func(Delta)) (Response, error)
+}

@@ -1,0 +1,60 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// idLimit bounds, in bytes, each escaped part of a session key. Temporal refuses
+// workflow IDs of more than 1,000 bytes.
+const idLimit = 200
+
+// MessageID derives our ID of a message from the channel's: the same message
+// always gets the same ID, also when it is delivered again. A turn has the ID of
+// the message that began it.
+func MessageID(channel, scope, id string) string {
+	return "m" + shortHash(channel, scope, id)
+}
+
+// SessionKey is the key of a conversation: channel:chat, or channel:chat:thread.
+// Parts are escaped so that a colon in one cannot make two keys equal, and long
+// ones are shortened to a hash.
+func SessionKey(channel, chat, thread string) string {
+	key := escape(channel) + ":" + escape(chat)
+	if thread != "" {
+		key += ":" + escape(thread)
+	}
+	return key
+}
+
+// WorkflowID is the ID of a session's workflow. One open run at most has it.
+func WorkflowID(session string) string { return "session/" + session }
+
+// OutboxID is the ID of a turn's reply.
+func OutboxID(turn string) string { return "o" + strings.TrimPrefix(turn, "m") }
+
+// CallKey names a tool call for ever: providers repeat or omit their own IDs.
+func CallKey(turn string, step, index int) string {
+	return fmt.Sprintf("%s.%d.%d", turn, step, index)
+}
+
+// escape keeps what people can read, but for the characters that separate.
+func escape(part string) string {
+	escaped := strings.ReplaceAll(url.QueryEscape(part), "%2F", "/")
+	if len(escaped) <= idLimit {
+		return escaped
+	}
+	return escaped[:idLimit/2] + "~" + shortHash(part)
+}
+
+// shortHash is 20 characters, 100 bits, of a hash over parts.
+func shortHash(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)))[:20]
+}

@@ -1,0 +1,216 @@
+// Package protocol has what crosses Temporal: names, IDs, and the input and
+// result types of workflows, activities and signals. It imports nothing of ours.
+//
+// The types are recorded in histories: only add fields.
+package protocol
+
+import "time"
+
+// Task queues.
+const (
+	// AgentQueue is where sessions and the activities of a turn run.
+	AgentQueue = "agent"
+	// outboxPrefix comes before a channel's name in its delivery queue.
+	outboxPrefix = "outbox/"
+)
+
+// OutboxQueue is the task queue of a channel's deliveries.
+func OutboxQueue(channel string) string { return outboxPrefix + channel }
+
+// MessageSignal is the name of the signal that brings a [Message] to a session.
+const MessageSignal = "message"
+
+// StatusQuery is the name of the query that returns a session's [Status].
+const StatusQuery = "status"
+
+// Search attributes, all of type Keyword, set when a workflow starts.
+const (
+	SearchChannel = "HoldfastChannel"
+	SearchSession = "HoldfastSession"
+	SearchSender  = "HoldfastSender"
+)
+
+// Types of errors that activities report as hopeless. A retry cannot help; the
+// user is told the message.
+const (
+	ErrorRefused = "Refused"  // the provider refuses: bad key, unknown model, bad request
+	ErrorTooLong = "TooLong"  // the conversation does not fit the model
+	ErrorInvalid = "Invalid"  // our own input makes no sense: a bug, or rows that were deleted
+	ErrorGone    = "ChatGone" // the chat cannot be written to any more
+)
+
+// PreviewLimit bounds, in bytes, each text that is put into a payload for a
+// person to see in the UI. [PayloadLimit] bounds a whole payload.
+const (
+	PreviewLimit = 1000
+	PayloadLimit = 8 << 10
+)
+
+// Command is what a user asked of the session itself, with a slash.
+type Command string
+
+// The commands.
+const (
+	CommandNone   Command = ""
+	CommandHelp   Command = "help"
+	CommandNew    Command = "new"
+	CommandStop   Command = "stop"
+	CommandStatus Command = "status"
+)
+
+// SessionRef names a session and where its replies go.
+type SessionRef struct {
+	Key     string `json:"key"`
+	Channel string `json:"channel"`
+}
+
+// Message tells a session that a message was accepted. What it says is in the
+// store; Preview is for the UI.
+type Message struct {
+	ID      string  `json:"id"`
+	Sender  string  `json:"sender,omitempty"`
+	Command Command `json:"command,omitempty"`
+	Join    bool    `json:"join,omitempty"` // may join a running turn of the same sender
+	Preview string  `json:"preview,omitempty"`
+}
+
+// SessionInput starts a session's run, and is what continue-as-new carries.
+type SessionInput struct {
+	Session SessionRef   `json:"session"`
+	State   SessionState `json:"state,omitzero"`
+	Limits  Limits       `json:"limits"`
+}
+
+// Limits bound a turn. They come from the starter's config and stay with the run.
+type Limits struct {
+	Steps int `json:"steps"` // model calls in a turn
+}
+
+// SessionState is the control state of a session, bounded.
+type SessionState struct {
+	Queue  []Message `json:"queue,omitempty"`  // not taken yet, in order
+	Turn   *Turn     `json:"turn,omitempty"`   // the turn to go on with, if continued in the middle of one
+	Recent []string  `json:"recent,omitempty"` // message IDs seen lately, oldest first
+	Turns  int       `json:"turns,omitempty"`  // turns done in this chain of runs
+}
+
+// Turn is where a turn stands between two steps.
+type Turn struct {
+	ID       string   `json:"id"`
+	Sender   string   `json:"sender,omitempty"`
+	Step     int      `json:"step"`               // the next step, from 1
+	Messages []string `json:"messages,omitempty"` // messages that the next step takes in
+	Tokens   int      `json:"tokens,omitempty"`
+}
+
+// Status is a session's answer to the status query.
+type Status struct {
+	Turn   string `json:"turn,omitempty"`
+	Step   int    `json:"step,omitempty"`
+	Doing  string `json:"doing,omitempty"` // what is running now, for a person
+	Queued int    `json:"queued"`
+	Tokens int    `json:"tokens"` // of the running turn
+	Turns  int    `json:"turns"`
+}
+
+// CompleteInput asks for one model call.
+type CompleteInput struct {
+	Session  SessionRef `json:"session"`
+	Turn     string     `json:"turn"`
+	Step     int        `json:"step"`
+	Messages []string   `json:"messages,omitempty"` // messages taken in by this step
+}
+
+// CompleteResult is what came of a model call.
+type CompleteResult struct {
+	Preview string `json:"preview,omitempty"`
+	Calls   []Call `json:"calls,omitempty"`
+	Final   bool   `json:"final,omitempty"`  // the turn is done
+	Outbox  string `json:"outbox,omitempty"` // what to deliver; empty for pull channels
+	Model   string `json:"model,omitempty"`
+	Usage   Usage  `json:"usage,omitzero"`
+	// Answered is set when the message had been answered by an earlier turn:
+	// nothing was called. Outbox is then a reply not delivered yet, if any.
+	Answered bool `json:"answered,omitempty"`
+}
+
+// Usage counts tokens.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+}
+
+// Call is a tool call that the model asked for, with what the worker resolved.
+type Call struct {
+	Index    int           `json:"index"`
+	Name     string        `json:"name"`
+	Preview  string        `json:"preview,omitempty"` // the arguments, for the UI
+	Kind     string        `json:"kind"`
+	ReadOnly bool          `json:"read_only,omitempty"`
+	Timeout  time.Duration `json:"timeout"`
+}
+
+// CallToolInput asks for one tool call to be run.
+type CallToolInput struct {
+	Session SessionRef `json:"session"`
+	Turn    string     `json:"turn"`
+	Step    int        `json:"step"`
+	Index   int        `json:"index"`
+}
+
+// CallToolResult is what came of a tool call.
+type CallToolResult struct {
+	Preview string `json:"preview,omitempty"`
+	Failed  bool   `json:"failed,omitempty"`
+}
+
+// Ending says why a turn ended without the model having finished.
+type Ending string
+
+// The ways a turn ends early.
+const (
+	EndingFailed  Ending = "failed"  // an error that the user is told
+	EndingStopped Ending = "stopped" // the user stopped it
+	EndingLimit   Ending = "limit"   // it reached the limit of steps
+)
+
+// EndTurnInput asks to close a turn that the model did not finish.
+type EndTurnInput struct {
+	Session  SessionRef `json:"session"`
+	Turn     string     `json:"turn"`
+	Messages []string   `json:"messages,omitempty"` // taken in by the step that did not complete
+	Ending   Ending     `json:"ending"`
+	Reason   string     `json:"reason,omitempty"` // what the user is told; empty for EndingStopped
+	Silent   bool       `json:"silent,omitempty"` // no delivery: another answer says it
+}
+
+// EndTurnResult is what came of closing a turn.
+type EndTurnResult struct {
+	Outbox string `json:"outbox,omitempty"`
+}
+
+// AnswerInput asks to answer a command.
+type AnswerInput struct {
+	Session SessionRef `json:"session"`
+	Message string     `json:"message"`
+	Command Command    `json:"command"`
+	Status  *Status    `json:"status,omitempty"`  // for CommandStatus
+	Stopped bool       `json:"stopped,omitempty"` // for CommandStop: there was something to stop
+}
+
+// AnswerResult is what came of answering a command.
+type AnswerResult struct {
+	Outbox   string `json:"outbox,omitempty"`
+	Answered bool   `json:"answered,omitempty"` // it had been answered before; nothing was done
+}
+
+// DeliverInput asks for a reply to be sent.
+type DeliverInput struct {
+	Outbox string `json:"outbox"`
+}
+
+// DeliverResult says what became of the reply.
+type DeliverResult struct {
+	PlatformID string `json:"platform_id,omitempty"`
+	Gone       bool   `json:"gone,omitempty"` // it cannot be delivered; it is kept in the store
+}
