@@ -20,6 +20,18 @@ func OutboxQueue(channel string) string { return outboxPrefix + channel }
 // MessageSignal is the name of the signal that brings a [Message] to a session.
 const MessageSignal = "message"
 
+// Names of the activities: the methods of the structs in package activities.
+const (
+	CompleteActivity = "Complete"
+	CallToolActivity = "CallTool"
+	EndTurnActivity  = "EndTurn"
+	AnswerActivity   = "Answer"
+	DeliverActivity  = "Deliver"
+)
+
+// SessionWorkflow is the name of the workflow that is a session.
+const SessionWorkflow = "Session"
+
 // StatusQuery is the name of the query that returns a session's [Status].
 const StatusQuery = "status"
 
@@ -77,6 +89,7 @@ type Message struct {
 // SessionInput starts a session's run, and is what continue-as-new carries.
 type SessionInput struct {
 	Session SessionRef   `json:"session"`
+	Model   string       `json:"model,omitempty"` // as configured, for the UI
 	State   SessionState `json:"state,omitzero"`
 	Limits  Limits       `json:"limits"`
 }
@@ -98,6 +111,7 @@ type SessionState struct {
 type Turn struct {
 	ID       string   `json:"id"`
 	Sender   string   `json:"sender,omitempty"`
+	Joinable bool     `json:"joinable,omitempty"` // messages of the same sender may join it
 	Step     int      `json:"step"`               // the next step, from 1
 	Messages []string `json:"messages,omitempty"` // messages that the next step takes in
 	Tokens   int      `json:"tokens,omitempty"`

@@ -1,0 +1,277 @@
+// Package workflows has the durable control flow: sessions and their turns. It is
+// deterministic and does no I/O; what it refers to is in the store, and what
+// touches the world is an activity.
+package workflows
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+const (
+	// recentLimit bounds the message IDs that a session remembers. Beyond it the
+	// store tells that a message was answered, at the price of an activity.
+	recentLimit = 200
+	// queueLimit bounds the messages that wait in a session. One more is left to
+	// the starter's sweeper, which brings it again later.
+	queueLimit = 1000
+	// joinLimit bounds the messages that one step takes in.
+	joinLimit = 100
+)
+
+// Session answers the messages of one conversation, in order and one turn at a
+// time: its open run is the conversation's lock. It is started by
+// SignalWithStart, completes when nothing is left to do, and never fails for a
+// turn that did.
+func Session(ctx workflow.Context, input protocol.SessionInput) error {
+	s := &session{
+		ref:    input.Session,
+		model:  input.Model,
+		limits: input.Limits,
+		state:  input.State,
+		inbox:  workflow.GetSignalChannel(ctx, protocol.MessageSignal),
+	}
+	if err := s.setup(ctx); err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+// session is one run of [Session].
+type session struct {
+	ref    protocol.SessionRef
+	model  string
+	limits protocol.Limits
+	state  protocol.SessionState
+	inbox  workflow.ReceiveChannel
+
+	turn     *turn               // the running one
+	stop     workflow.CancelFunc // ends the running turn
+	commands int                 // being answered beside the turn
+}
+
+func (s *session) setup(ctx workflow.Context) error {
+	if err := workflow.SetQueryHandler(ctx, protocol.StatusQuery, func() (protocol.Status, error) {
+		return s.status(), nil
+	}); err != nil {
+		return fmt.Errorf("set the status query's handler: %w", err)
+	}
+	// Receive would not notice that the session is cancelled; Await does.
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for workflow.Await(ctx, func() bool { return s.inbox.Len() > 0 }) == nil {
+			s.drain(ctx)
+		}
+	})
+	return nil
+}
+
+// run does one thing after the other until there is nothing to do or the
+// history has grown long.
+func (s *session) run(ctx workflow.Context) error {
+	for {
+		if err := s.settle(ctx); err != nil {
+			return err
+		}
+		switch {
+		case s.idle():
+			return nil
+		case workflow.GetInfo(ctx).GetContinueAsNewSuggested():
+			return workflow.NewContinueAsNewError(ctx, Session, s.carry())
+		case s.state.Turn == nil && s.state.Queue[0].Command != protocol.CommandNone:
+			s.answer(ctx, s.pop())
+		default:
+			s.runTurn(ctx)
+		}
+		if err := ctx.Err(); err != nil {
+			return s.cancelled(ctx, err)
+		}
+	}
+}
+
+// settle takes in every signal that has arrived and waits for the commands that
+// are being answered. A signal that was delivered and not read is lost when the
+// run returns, so nothing may yield between settle and the return.
+func (s *session) settle(ctx workflow.Context) error {
+	s.drain(ctx)
+	if err := workflow.Await(ctx, func() bool { return s.commands == 0 }); err != nil {
+		return s.cancelled(ctx, err)
+	}
+	s.drain(ctx)
+	return nil
+}
+
+func (s *session) idle() bool {
+	return len(s.state.Queue) == 0 && s.state.Turn == nil && s.commands == 0
+}
+
+// drain takes in what the signal channel holds, without waiting.
+func (s *session) drain(ctx workflow.Context) {
+	var m protocol.Message
+	for s.inbox.ReceiveAsync(&m) {
+		s.take(ctx, m)
+		m = protocol.Message{}
+	}
+}
+
+// take puts a message where it belongs, once.
+func (s *session) take(ctx workflow.Context, m protocol.Message) {
+	if slices.Contains(s.state.Recent, m.ID) || len(s.state.Queue) >= queueLimit {
+		return
+	}
+	s.state.Recent = append(s.state.Recent, m.ID)
+	if extra := len(s.state.Recent) - recentLimit - len(s.state.Queue); extra > 0 {
+		s.state.Recent = slices.Delete(s.state.Recent, 0, extra)
+	}
+	switch m.Command {
+	case protocol.CommandNone:
+		s.state.Queue = append(s.state.Queue, m)
+	case protocol.CommandNew:
+		s.stopTurn()
+		s.state.Queue = slices.Insert(s.state.Queue, 0, m)
+	case protocol.CommandHelp, protocol.CommandStop, protocol.CommandStatus:
+		s.answerNow(ctx, m)
+	default:
+		workflow.GetLogger(ctx).Warn("unknown command dropped", "command", string(m.Command))
+	}
+}
+
+// answerNow answers a command beside the running turn.
+func (s *session) answerNow(ctx workflow.Context, m protocol.Message) {
+	s.commands++
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		s.answer(ctx, m)
+		s.commands--
+	})
+}
+
+// answer does a command and answers it.
+func (s *session) answer(ctx workflow.Context, m protocol.Message) {
+	input := protocol.AnswerInput{Session: s.ref, Message: m.ID, Command: m.Command}
+	switch m.Command {
+	case protocol.CommandStop:
+		input.Stopped = s.stopTurn()
+	case protocol.CommandStatus:
+		status := s.status()
+		input.Status = &status
+	}
+	result, err := executeAnswer(ctx, input)
+	if err != nil {
+		workflow.GetLogger(ctx).Error("command not answered", "command", string(m.Command), "err", err)
+		return
+	}
+	s.deliver(ctx, result.Outbox)
+}
+
+// stopTurn ends the running turn, and with it the messages that were about to
+// join it. It reports whether there was one.
+func (s *session) stopTurn() bool {
+	if s.turn == nil {
+		return false
+	}
+	s.turn.dropped = append(s.turn.dropped, s.joining()...)
+	s.turn.silent = true
+	s.stop()
+	return true
+}
+
+// runTurn runs the next turn, or goes on with the one that was carried over.
+func (s *session) runTurn(ctx workflow.Context) {
+	if s.state.Turn == nil {
+		first := s.pop()
+		s.state.Turn = &protocol.Turn{ID: first.ID, Sender: first.Sender, Joinable: first.Join, Step: 1, Messages: []string{first.ID}}
+	}
+	turnCtx, stop := workflow.WithCancel(ctx)
+	defer stop()
+	s.stop = stop
+	s.turn = &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining}
+	result := s.turn.run(turnCtx)
+	s.turn, s.stop = nil, nil
+	if result.unfinished {
+		return
+	}
+	s.state.Turn = nil
+	s.state.Turns++
+	s.state.Queue = slices.Insert(s.state.Queue, 0, result.untouched...)
+	s.deliver(ctx, result.outbox)
+	workflow.SetCurrentDetails(ctx, details(s.status()))
+}
+
+// joining takes from the queue what may join the running turn: messages of the
+// same sender, up to the first that may not, so that the order holds.
+func (s *session) joining() []protocol.Message {
+	if !s.state.Turn.Joinable {
+		return nil
+	}
+	n := 0
+	for n < len(s.state.Queue) && n < joinLimit {
+		m := s.state.Queue[n]
+		if m.Command != protocol.CommandNone || !m.Join || m.Sender != s.state.Turn.Sender {
+			break
+		}
+		n++
+	}
+	joined := slices.Clone(s.state.Queue[:n])
+	s.state.Queue = slices.Delete(s.state.Queue, 0, n)
+	return joined
+}
+
+// deliver sends a reply, if there is one to send. One that cannot be sent stays
+// in the store and does not hold the session.
+func (s *session) deliver(ctx workflow.Context, outbox string) {
+	if outbox == "" {
+		return
+	}
+	if err := executeDeliver(ctx, s.ref.Channel, outbox); err != nil {
+		workflow.GetLogger(ctx).Error("reply not delivered", "outbox", outbox, "err", err)
+	}
+}
+
+// cancelled ends what waits when the run itself is cancelled from outside, so
+// that nothing comes back by itself afterwards.
+func (s *session) cancelled(ctx workflow.Context, cause error) error {
+	s.drain(ctx)
+	for len(s.state.Queue) > 0 {
+		m := s.pop()
+		outbox, err := executeEndTurn(ctx, protocol.EndTurnInput{
+			Session: s.ref, Turn: m.ID, Messages: []string{m.ID}, Ending: protocol.EndingStopped,
+		})
+		if err != nil {
+			return errors.Join(cause, err)
+		}
+		s.deliver(ctx, outbox)
+	}
+	return cause
+}
+
+func (s *session) pop() protocol.Message {
+	first := s.state.Queue[0]
+	s.state.Queue = slices.Delete(s.state.Queue, 0, 1)
+	return first
+}
+
+// carry is the input of the run that goes on from here. What the UI showed of
+// the waiting messages is left behind, to keep it small.
+func (s *session) carry() protocol.SessionInput {
+	state := s.state
+	state.Queue = slices.Clone(state.Queue)
+	for i := range state.Queue {
+		state.Queue[i].Preview = ""
+	}
+	return protocol.SessionInput{Session: s.ref, Model: s.model, Limits: s.limits, State: state}
+}
+
+func (s *session) status() protocol.Status {
+	status := protocol.Status{Queued: len(s.state.Queue), Turns: s.state.Turns}
+	if s.turn != nil {
+		status.Turn = s.turn.state.ID
+		status.Step = s.turn.state.Step
+		status.Tokens = s.turn.state.Tokens
+		status.Doing = s.turn.doing
+	}
+	return status
+}

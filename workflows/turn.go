@@ -1,0 +1,149 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// turn is the agent loop: a model call, the tool calls it asked for, and again,
+// until the model asks for none. Everything it learns is in the store; it holds
+// only where it stands.
+type turn struct {
+	session protocol.SessionRef
+	model   string // for the UI
+	limit   int    // of steps
+	state   *protocol.Turn
+	joining func() []protocol.Message // takes the messages that join at this step boundary
+	joined  []protocol.Message        // those that joined at the current step
+	dropped []protocol.Message        // were about to join when the turn was stopped
+	silent  bool                      // when stopped, somebody else tells the user
+	doing   string                    // what runs now, for a person
+}
+
+// outcome is how a turn left off.
+type outcome struct {
+	outbox     string             // the reply to deliver; empty if there is none
+	unfinished bool               // to be gone on with by the next run
+	untouched  []protocol.Message // taken from the queue and not dealt with
+}
+
+func (t *turn) run(ctx workflow.Context) outcome {
+	for ; t.state.Step <= t.limit; t.state.Step++ {
+		t.joined = t.joining()
+		t.state.Messages = append(t.state.Messages, ids(t.joined)...)
+		result, err := t.complete(ctx)
+		if err != nil {
+			return t.endFor(ctx, err)
+		}
+		t.state.Messages = nil
+		t.state.Tokens += result.Usage.PromptTokens + result.Usage.CompletionTokens
+		switch {
+		case result.Answered: // long ago, which says nothing of those that joined
+			return outcome{outbox: result.Outbox, untouched: append(t.joined, t.dropped...)}
+		case result.Final:
+			return outcome{outbox: result.Outbox, untouched: t.dropped}
+		}
+		if err := t.callTools(ctx, result.Calls); err != nil {
+			return t.endFor(ctx, err)
+		}
+		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && t.state.Step < t.limit {
+			t.state.Step++
+			return outcome{unfinished: true}
+		}
+	}
+	return t.end(ctx, protocol.EndingLimit, fmt.Sprintf(
+		"I reached the limit of %d model calls for one request without completing it. Ask me to go on, or raise agent.max_iterations.", t.limit))
+}
+
+func (t *turn) complete(ctx workflow.Context) (protocol.CompleteResult, error) {
+	t.show(ctx, fmt.Sprintf("%s · step %d", t.model, t.state.Step))
+	return executeComplete(ctx, t.doing, protocol.CompleteInput{
+		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Messages: t.state.Messages,
+	})
+}
+
+// callTools runs a completion's calls, in order unless none changes anything. A
+// call that could not be run is no reason to end the turn: the next model call
+// is told that its outcome is unknown.
+func (t *turn) callTools(ctx workflow.Context, calls []protocol.Call) error {
+	parallel := !slices.ContainsFunc(calls, func(c protocol.Call) bool { return !c.ReadOnly })
+	futures := make([]workflow.Future, 0, len(calls))
+	for _, call := range calls {
+		title := call.Name + ": " + call.Preview
+		t.show(ctx, title)
+		future := executeCallTool(ctx, title, call, protocol.CallToolInput{
+			Session: t.session, Turn: t.state.ID, Step: t.state.Step, Index: call.Index,
+		})
+		if !parallel {
+			if err := t.wait(ctx, future, call); err != nil {
+				return err
+			}
+			continue
+		}
+		futures = append(futures, future)
+	}
+	for i, future := range futures {
+		if err := t.wait(ctx, future, calls[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *turn) wait(ctx workflow.Context, future workflow.Future, call protocol.Call) error {
+	err := future.Get(ctx, nil)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return err
+	}
+	workflow.GetLogger(ctx).Warn("tool call without a result", "tool", call.Name, "step", t.state.Step, "err", err)
+	return nil
+}
+
+// endFor closes the turn because of an error: the user stopped it, or something
+// is hopeless. Either way the user is told in a sentence.
+func (t *turn) endFor(ctx workflow.Context, err error) outcome {
+	if ctx.Err() != nil {
+		return t.end(ctx, protocol.EndingStopped, "")
+	}
+	reason := "The request could not be finished: " + err.Error()
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		reason = app.Message()
+	}
+	return t.end(ctx, protocol.EndingFailed, cut(reason, protocol.PreviewLimit))
+}
+
+func (t *turn) end(ctx workflow.Context, ending protocol.Ending, reason string) outcome {
+	outbox, err := executeEndTurn(ctx, protocol.EndTurnInput{
+		Session: t.session, Turn: t.state.ID, Messages: append(t.state.Messages, ids(t.dropped)...),
+		Ending: ending, Reason: reason, Silent: t.silent,
+	})
+	if err != nil {
+		workflow.GetLogger(ctx).Error("turn not closed", "turn", t.state.ID, "err", err)
+	}
+	return outcome{outbox: outbox}
+}
+
+// show tells the UI what runs now; it writes no event.
+func (t *turn) show(ctx workflow.Context, doing string) {
+	t.doing = cut(doing, summaryLimit)
+	workflow.SetCurrentDetails(ctx, details(protocol.Status{
+		Turn: t.state.ID, Step: t.state.Step, Doing: t.doing, Tokens: t.state.Tokens,
+	}))
+}
+
+func ids(messages []protocol.Message) []string {
+	list := make([]string, len(messages))
+	for i, m := range messages {
+		list[i] = m.ID
+	}
+	return list
+}
