@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/persistence/sql/sqlplugin"
+	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	sqliteschema "go.temporal.io/server/schema/sqlite"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// schemaVersion is what this build of the server reads and writes. The server
+// brings no migrations for SQLite.
+const schemaVersion = sqliteschema.Version + "/" + sqliteschema.VisibilityVersion
+
+// openDatabase makes sure that engine.db is there, sound and of the version
+// that this server needs, with the namespace in it, and returns how the server
+// is to open it.
+func openDatabase(ctx context.Context, opts Options) (*config.SQL, error) {
+	path := filepath.Join(opts.DataDir, "engine.db")
+	if err := prepareSchema(ctx, path); err != nil {
+		return nil, explain(path, err)
+	}
+	cfg := &config.SQL{
+		PluginName:        sqliteplugin.PluginName,
+		DatabaseName:      uriPath(path),
+		ConnectAttributes: pragmas(opts.Durability),
+	}
+	if err := prepareNamespace(ctx, cfg, opts); err != nil {
+		return nil, explain(path, err)
+	}
+	return cfg, nil
+}
+
+func pragmas(durability string) map[string]string {
+	return map[string]string{
+		"mode":         "rw",
+		"journal_mode": "wal",
+		"synchronous":  durability,
+		"busy_timeout": "10000",
+		"temp_store":   "memory",
+	}
+}
+
+// uriPath escapes what an SQLite URI would take for a separator.
+func uriPath(path string) string {
+	return (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
+}
+
+// prepareSchema creates the schema in one transaction, so that a process killed
+// in the middle leaves an empty database, and checks the version of a schema
+// that is there.
+func prepareSchema(ctx context.Context, path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", "file:"+uriPath(path)+
+		"?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)&_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+
+	var tables int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+		return err
+	}
+	if tables > 0 {
+		return checkVersion(ctx, tx)
+	}
+	if err := sqliteschema.SetupSchemaOnDB(schemaTx{tx: tx}); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "CREATE TABLE holdfast_schema (version TEXT NOT NULL)"); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO holdfast_schema (version) VALUES (?)", schemaVersion); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func checkVersion(ctx context.Context, tx *sql.Tx) error {
+	var version string
+	if err := tx.QueryRowContext(ctx, "SELECT version FROM holdfast_schema").Scan(&version); err != nil {
+		if _, corrupt := errors.AsType[*sqlite.Error](err); corrupt && isUnreadable(err) {
+			return err
+		}
+		return errors.New("it was not made by holdfast")
+	}
+	if version != schemaVersion {
+		return fmt.Errorf("its schema is version %s and this build needs %s", version, schemaVersion)
+	}
+	return nil
+}
+
+// schemaTx lets the server's schema run inside a transaction of ours.
+type schemaTx struct {
+	sqlplugin.AdminDB
+	tx *sql.Tx
+}
+
+// Exec runs one statement of the schema.
+func (s schemaTx) Exec(stmt string, args ...any) error {
+	_, err := s.tx.Exec(stmt, args...)
+	return err
+}
+
+// explain turns an error about the database into one that says what to do.
+func explain(path string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("engine: open %s: %w", path, err)
+	}
+	advice := "move it aside (with " + filepath.Base(path) + "-wal and -shm) to start with an empty engine; conversations are in store.db and are kept"
+	switch {
+	case errors.Is(err, fs.ErrPermission) || isCode(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+		advice = "make the file and its directory writable for this user"
+	case isCode(err, sqlite3.SQLITE_FULL) || strings.Contains(err.Error(), "no space left"):
+		advice = "make room on the disk"
+	case isCode(err, sqlite3.SQLITE_BUSY):
+		advice = "end the other program that has it open"
+	}
+	return fmt.Errorf("engine: %s cannot be used: %w; %s", path, err, advice)
+}
+
+func isUnreadable(err error) bool {
+	return isCode(err, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY)
+}
+
+// isCode compares the primary part of SQLite's result code.
+func isCode(err error, codes ...int) bool {
+	sqliteErr, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	for _, code := range codes {
+		if sqliteErr.Code()&0xff == code {
+			return true
+		}
+	}
+	return false
+}

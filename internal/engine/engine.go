@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	defaultNamespace = "default"
+	defaultRetention = 30 * 24 * time.Hour
+	stopTimeout      = 5 * time.Second
+)
+
+// ErrInUse is returned by [Start] when another process, or another engine in
+// this one, already runs on the same data directory.
+var ErrInUse = errors.New("the engine's data directory is in use")
+
+// Options are the settings of an engine. Only DataDir is required.
+type Options struct {
+	// DataDir holds engine.db and engine.lock. It is created when missing.
+	DataDir string
+	// Host is the address to listen on; 127.0.0.1 when empty.
+	Host string
+	// Port serves the Temporal API; 0 picks a free one.
+	Port int
+	// UIPort serves the web UI; 0 picks a free one, negative means no UI.
+	UIPort int
+	// Namespace is created at the first start; "default" when empty.
+	Namespace string
+	// Retention is how long closed runs are kept; 30 days when zero.
+	Retention time.Duration
+	// Durability is "full" (the default: a commit survives a power loss) or
+	// "normal" (a commit survives the process's death only).
+	Durability string
+	// SearchAttributes are keywords that workflows of the namespace may set.
+	// Ten at most over the life of the data directory: none is ever removed.
+	SearchAttributes []string
+	// Logger gets the server's warnings and errors; nil discards them.
+	Logger *slog.Logger
+}
+
+// Engine is a running Temporal server. Its methods may be called from any
+// goroutine.
+type Engine struct {
+	lock    *flock.Flock
+	server  *server
+	ui      *ui
+	address string
+
+	stop    sync.Once
+	stopped chan struct{}
+}
+
+// Start runs an engine on opts.DataDir and returns when workflows can be
+// started on it: its namespace and search attributes are there. It fails with
+// [ErrInUse] when the directory is taken, and with an error that says what to do
+// when a port is taken or the database is not usable. Ctx bounds the start only;
+// whoever started the engine calls Stop.
+func Start(ctx context.Context, opts Options) (_ *Engine, err error) {
+	if opts, err = opts.withDefaults(); err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(opts.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{lock: lock, stopped: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			e.Stop()
+		}
+	}()
+
+	if opts.UIPort >= 0 {
+		if e.ui, err = listenUI(opts); err != nil {
+			return nil, err
+		}
+	}
+	db, err := openDatabase(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	if e.server, err = startServer(ctx, opts, db); err != nil {
+		return nil, err
+	}
+	e.address = e.server.address
+	if e.ui != nil {
+		if err := e.ui.serve(e.address, opts.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.server.waitReady(ctx, opts.Namespace); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Address is where the Temporal API is served, as host:port.
+func (e *Engine) Address() string { return e.address }
+
+// UIURL is the address of the web UI, empty when there is none.
+func (e *Engine) UIURL() string {
+	if e.ui == nil {
+		return ""
+	}
+	return e.ui.url
+}
+
+// Done is closed when the engine has stopped, or when the server died by
+// itself; Err tells which.
+func (e *Engine) Done() <-chan struct{} { return e.server.done }
+
+// Err says why the server died, once Done is closed; nil after a Stop.
+func (e *Engine) Err() error { return e.server.failure() }
+
+// Stop ends the engine and gives the data directory free. It takes five seconds
+// at most; what was accepted is kept, as it is when the process is killed.
+func (e *Engine) Stop() {
+	e.stop.Do(func() {
+		defer close(e.stopped)
+		if e.ui != nil {
+			e.ui.close()
+		}
+		if e.server != nil {
+			e.server.stop(stopTimeout)
+		}
+		_ = e.lock.Unlock()
+	})
+	<-e.stopped
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.DataDir == "" {
+		return o, errors.New("engine: no data directory given")
+	}
+	dir, err := filepath.Abs(o.DataDir)
+	if err != nil {
+		return o, fmt.Errorf("engine: data directory: %w", err)
+	}
+	o.DataDir = dir
+	o.Host = cmp.Or(o.Host, "127.0.0.1")
+	ip, err := net.ResolveIPAddr("ip", o.Host)
+	if err != nil {
+		return o, fmt.Errorf("engine: host %s: %w", o.Host, err)
+	}
+	o.Host = ip.IP.String()
+	o.Namespace = cmp.Or(o.Namespace, defaultNamespace)
+	o.Retention = cmp.Or(o.Retention, defaultRetention)
+	o.Durability = cmp.Or(o.Durability, "full")
+	if o.Durability != "full" && o.Durability != "normal" {
+		return o, fmt.Errorf("engine: durability is full or normal, not %q", o.Durability)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o, nil
+}
+
+// takeLock makes this process the owner of dir for as long as it lives: the
+// kernel gives the lock free however the process ends.
+func takeLock(dir string) (*flock.Flock, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("engine: data directory: %w", err)
+	}
+	lock := flock.New(filepath.Join(dir, "engine.lock"), flock.SetPermissions(0o600))
+	taken, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("engine: lock data directory: %w", err)
+	}
+	if !taken {
+		return nil, fmt.Errorf("engine: %s: %w", dir, ErrInUse)
+	}
+	return lock, nil
+}
+
+// reachable is the address under which this machine reaches a server that
+// listens on host.
+func reachable(host string, port int) string {
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port))
+}

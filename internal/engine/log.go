@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync/atomic"
+
+	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/log/tag"
+)
+
+// serverLog passes the server's warnings and errors on, but for those of its
+// start and its end, and keeps its fatal errors from ending the process.
+type serverLog struct {
+	logger *slog.Logger
+	quiet  *atomic.Bool
+	fatal  func(error)
+}
+
+var (
+	_ log.Logger      = serverLog{}
+	_ log.WithLogger  = serverLog{}
+	_ log.SLogWrapper = serverLog{}
+)
+
+// Debug implements [log.Logger]; what is not a warning is not passed on.
+func (l serverLog) Debug(string, ...tag.Tag) {}
+
+// Info implements [log.Logger]; what is not a warning is not passed on.
+func (l serverLog) Info(string, ...tag.Tag) {}
+
+// Warn implements [log.Logger].
+func (l serverLog) Warn(msg string, tags ...tag.Tag) { l.write(slog.LevelWarn, msg, tags) }
+
+// Error implements [log.Logger].
+func (l serverLog) Error(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
+
+// DPanic implements [log.Logger]: it panics in development builds only.
+func (l serverLog) DPanic(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
+
+// Panic implements [log.Logger].
+func (l serverLog) Panic(msg string, tags ...tag.Tag) { panic(describe(msg, tags)) }
+
+// Fatal implements [log.Logger]. The server expects the process to end here; we
+// end the goroutine and report the engine as dead.
+func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
+	l.fatal(describe(msg, tags))
+	runtime.Goexit()
+}
+
+// With implements [log.WithLogger].
+func (l serverLog) With(tags ...tag.Tag) log.Logger {
+	l.logger = l.logger.With(attributes(tags)...)
+	return l
+}
+
+// SLog implements [log.SLogWrapper]: it is what the server's own workers log
+// to.
+func (l serverLog) SLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
+	if l.quiet.Load() {
+		level = slog.LevelDebug
+	}
+	l.logger.Log(context.Background(), level, msg, attributes(tags)...)
+}
+
+func attributes(tags []tag.Tag) []any {
+	attrs := make([]any, 0, len(tags))
+	for _, t := range tags {
+		attrs = append(attrs, slog.Any(t.Key(), t.Value()))
+	}
+	return attrs
+}
+
+// describe makes an error of a log line, with the error that it carries.
+func describe(msg string, tags []tag.Tag) error {
+	var cause error
+	for _, t := range tags {
+		if err, ok := t.Value().(error); ok {
+			cause = err
+		}
+	}
+	if cause == nil {
+		return errors.New(msg)
+	}
+	return fmt.Errorf("%s: %w", msg, cause)
+}

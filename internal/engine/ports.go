@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"go.temporal.io/server/common/primitives"
+)
+
+// Free ports are looked for below the range from which systems give ports to
+// outgoing connections (32768 on Linux), so that nobody gets one between our
+// look and the server's bind but another engine that draws the same number.
+const (
+	firstPort = 12_000
+	lastPort  = 32_000
+	portTries = 200
+)
+
+// portsMu keeps engines of one process from drawing the same ports: it is held
+// from the draw to the server's bind.
+var portsMu sync.Mutex
+
+// drawPorts gives each service a port, the frontend the one that opts name.
+// The caller holds portsMu until the server has bound them.
+func drawPorts(opts Options) (services, error) {
+	ports := services{}
+	var held []net.Listener
+	defer func() {
+		for _, l := range held {
+			_ = l.Close()
+		}
+	}()
+	for _, name := range []primitives.ServiceName{
+		primitives.FrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService,
+	} {
+		host, port := loopback, 0
+		if name == primitives.FrontendService {
+			host, port = opts.Host, opts.Port
+		}
+		l, err := listen(host, port, "temporal.port")
+		if err != nil {
+			return nil, err
+		}
+		held = append(held, l)
+		ports[name] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
+
+// listen binds port, or a free one when it is 0. Key is the setting that a
+// person changes when the port is taken.
+func listen(host string, port int, key string) (net.Listener, error) {
+	if port != 0 {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		return l, explainPort(err, port, key)
+	}
+	var err error
+	for range portTries {
+		var l net.Listener
+		port = firstPort + rand.IntN(lastPort-firstPort)
+		if l, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("engine: no free port on %s: %w", host, err)
+}
+
+func explainPort(err error, port int, key string) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("engine: port %d (%s) is taken by another program; set %s to a free port: %w", port, key, key, err)
+	}
+	if err != nil {
+		return fmt.Errorf("engine: port %d (%s): %w", port, key, err)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"net"
+	"strconv"
+	"time"
+
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/primitives"
+)
+
+const (
+	clusterName = "active"
+	storeName   = "sqlite"
+	loopback    = "127.0.0.1"
+)
+
+// tuning is what differs from the server's own defaults; doc.go says what each
+// is worth.
+func tuning() dynamicconfig.StaticClient {
+	return dynamicconfig.StaticClient{
+		dynamicconfig.TransferProcessorMaxPollRPS.Key():   10_000,
+		dynamicconfig.TimerProcessorMaxPollRPS.Key():      10_000,
+		dynamicconfig.VisibilityProcessorMaxPollRPS.Key(): 10_000,
+		dynamicconfig.OutboundProcessorMaxPollRPS.Key():   10_000,
+
+		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
+		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
+
+		dynamicconfig.EnableCancelActivityWorkerCommand.Key(): true,
+		dynamicconfig.WorkerCommandsEnabled.Key():             true,
+		dynamicconfig.HistoryLongPollExpirationInterval.Key(): time.Second,
+
+		dynamicconfig.EnableServerVersionCheck.Key(): false,
+		dynamicconfig.TaskQueueScannerEnabled.Key():  false,
+		dynamicconfig.HistoryScannerEnabled.Key():    false,
+	}
+}
+
+// services are those that one process needs, each on a port of its own.
+type services map[primitives.ServiceName]int
+
+// serverConfig is the server's static configuration: one shard, one store, no
+// membership protocol, no metrics, no archive.
+func serverConfig(opts Options, ports services, db *config.SQL) *config.Config {
+	frontend := reachable(opts.Host, ports[primitives.FrontendService])
+	cfg := &config.Config{
+		Persistence: config.Persistence{
+			DefaultStore:     storeName,
+			VisibilityStore:  storeName,
+			NumHistoryShards: 1,
+			DataStores:       map[string]config.DataStore{storeName: {SQL: db}},
+		},
+		ClusterMetadata: &cluster.Config{
+			FailoverVersionIncrement: 10,
+			MasterClusterName:        clusterName,
+			CurrentClusterName:       clusterName,
+			ClusterInformation: map[string]cluster.ClusterInformation{
+				// The address is written to the database when it changes; it
+				// is for other clusters, of which there are none.
+				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: net.JoinHostPort(loopback, "0")},
+			},
+		},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		PublicClient:        config.PublicClient{HostPort: frontend},
+		Services:            map[string]config.Service{},
+	}
+	cfg.Archival.History.State = "disabled"
+	cfg.Archival.Visibility.State = "disabled"
+	cfg.NamespaceDefaults.Archival.History.State = "disabled"
+	cfg.NamespaceDefaults.Archival.Visibility.State = "disabled"
+	for name, port := range ports {
+		host := loopback
+		if name == primitives.FrontendService {
+			host = opts.Host
+		}
+		cfg.Services[string(name)] = config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: host}}
+	}
+	return cfg
+}
+
+func (s services) address(name primitives.ServiceName) string {
+	return net.JoinHostPort(loopback, strconv.Itoa(s[name]))
+}

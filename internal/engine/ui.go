@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+	"github.com/temporalio/ui-server/v2/server/api"
+	"github.com/temporalio/ui-server/v2/server/config"
+	"github.com/temporalio/ui-server/v2/server/cors"
+	"github.com/temporalio/ui-server/v2/server/csrf"
+	"github.com/temporalio/ui-server/v2/server/headers"
+	"github.com/temporalio/ui-server/v2/server/route"
+	uiassets "github.com/temporalio/ui-server/v2/ui"
+)
+
+// ui is the web UI. Its parts come from ui-server, but it listens on a socket
+// of ours: ui-server's own ends the process when its port is taken.
+type ui struct {
+	url      string
+	listener net.Listener
+	server   *http.Server
+}
+
+// listenUI takes the UI's port.
+func listenUI(opts Options) (*ui, error) {
+	listener, err := listen(opts.Host, opts.UIPort, "temporal.ui_port")
+	if err != nil {
+		return nil, err
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	return &ui{
+		url:      "http://" + reachable(opts.Host, port),
+		listener: listener,
+		server:   &http.Server{ReadHeaderTimeout: 10 * time.Second},
+	}, nil
+}
+
+// serve starts to answer, for the engine at address.
+func (u *ui) serve(address, namespace string) error {
+	handler, err := uiHandler(&config.Config{
+		TemporalGRPCAddress: address,
+		EnableUI:            true,
+		DefaultNamespace:    namespace,
+		CORS:                config.CORS{CookieInsecure: true},
+		DisableNewsFetch:    true,
+		HideLogs:            true,
+	})
+	if err != nil {
+		return fmt.Errorf("engine: web UI: %w", err)
+	}
+	u.server.Handler = handler
+	go func() { _ = u.server.Serve(u.listener) }()
+	return nil
+}
+
+func (u *ui) close() {
+	_ = u.server.Close()
+	_ = u.listener.Close()
+}
+
+func uiHandler(cfg *config.Config) (http.Handler, error) {
+	provider, err := config.NewConfigProviderWithRefresh(cfg)
+	if err != nil {
+		return nil, err
+	}
+	assets, err := uiassets.Assets()
+	if err != nil {
+		return nil, err
+	}
+	local, err := fs.Sub(assets, "local")
+	if err != nil {
+		return nil, err
+	}
+	e := echo.New()
+	e.Use(middleware.Recover(), middleware.Gzip(), middleware.Secure())
+	e.Use(cors.CORSMiddleware(cors.CORSConfig{
+		AllowHeaders:     []string{echo.HeaderOrigin, echo.HeaderContentType, echo.HeaderAccept, echo.HeaderXCSRFToken},
+		AllowCredentials: true,
+		ConfigProvider:   provider,
+	}))
+	e.Use(csrf.EnsureTokenCookie(false), middleware.CSRFWithConfig(csrf.MiddlewareConfig(provider, false)))
+	route.SetHealthRoute(e)
+	err = errors.Join(
+		route.SetAPIRoutes(e, provider, []api.Middleware{headers.WithForwardHeaders([]string{"Caller-Type"})}),
+		route.SetUIRoutes(e, "", local, provider),
+	)
+	route.SetAuthRoutes(e, provider)
+	route.SetRenderRoute(e, "/")
+	return e, err
+}
