@@ -1,0 +1,136 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	specFile    = "spec.json"
+	lockFile    = "lock"
+	startedFile = "started"
+	stopFile    = "stop"
+	outputFile  = "output"
+	exitFile    = "exit.json"
+	logFile     = "log"
+)
+
+// phase is how far a command is, as its files tell.
+type phase int
+
+const (
+	absent   phase = iota // nothing started, and something may
+	running               // a supervisor is at it
+	finished              // it ended, or was stopped before it began
+	lost                  // it began, and nobody knows how it ended
+)
+
+// entry is the directory of one key.
+type entry struct{ dir string }
+
+func (e entry) path(name string) string { return filepath.Join(e.dir, name) }
+
+func (e entry) exists(name string) bool {
+	_, err := os.Lstat(e.path(name))
+	return err == nil
+}
+
+func (e entry) phase() phase {
+	_, phase := e.status()
+	return phase
+}
+
+// status is the one place that says what the files mean. The order of reading
+// matters: a supervisor locks, looks for stop, writes started, writes exit.json
+// and unlocks. What was there before we found the lock free was no mere step on
+// the way of a supervisor that came later.
+func (e entry) status() (Exit, phase) {
+	started, stop, held := e.exists(startedFile), e.exists(stopFile), e.locked()
+	if exit, ok := e.exit(); ok {
+		return exit, finished
+	}
+	switch {
+	case held:
+		return Exit{}, running
+	case started:
+		return Exit{}, lost
+	case stop:
+		return neverStarted(), finished
+	}
+	return Exit{}, absent
+}
+
+func neverStarted() Exit { return Exit{Code: -1, Stopped: true} }
+
+func (e entry) exit() (exit Exit, ok bool) {
+	data, err := os.ReadFile(e.path(exitFile))
+	if err != nil {
+		return Exit{}, false
+	}
+	return exit, json.Unmarshal(data, &exit) == nil
+}
+
+// job is what the supervisor reads of a [Spec]. The environment is not written
+// down: it may hold secrets, and the supervisor inherits it.
+type job struct {
+	Command   string        `json:"command"`
+	Dir       string        `json:"dir"`
+	Timeout   time.Duration `json:"timeout"`
+	MaxOutput int64         `json:"max_output"`
+}
+
+// prepare makes all that a supervisor needs to find. Two starters may both do
+// it: what they write is the same.
+func (e entry) prepare(spec Spec) error {
+	if err := e.create(); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(e.path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := lock.Close(); err != nil {
+		return err
+	}
+	if spec.MaxOutput <= 0 {
+		spec.MaxOutput = DefaultMaxOutput
+	}
+	return writeJSON(e.path(specFile), job{
+		Command: spec.Command, Dir: spec.Dir, Timeout: spec.Timeout, MaxOutput: spec.MaxOutput,
+	})
+}
+
+// create makes the directory, durably.
+func (e entry) create() error {
+	err := os.Mkdir(e.dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(e.dir))
+}
+
+func (e entry) requestStop() error {
+	if err := e.create(); err != nil {
+		return err
+	}
+	return e.mark(stopFile)
+}
+
+// mark creates an empty file, durably.
+func (e entry) mark(name string) error {
+	f, err := os.OpenFile(e.path(name), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return syncDir(e.dir)
+}

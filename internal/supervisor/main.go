@@ -1,0 +1,82 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Main is the supervisor process: args is the directory of one key. It returns
+// the process's exit status, when the command has ended or there is none to run.
+func Main(args []string) int {
+	if len(args) != 1 {
+		fmt.Fprintln(os.Stderr, "usage: supervise DIR")
+		return 2
+	}
+	// The kernel ends the command when the thread that started it ends.
+	runtime.LockOSThread()
+	// Caught and not ignored: a command would inherit that.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGQUIT)
+	if err := supervise(entry{dir: args[0]}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func supervise(e entry) error {
+	lock, err := e.lock()
+	if errors.Is(err, errHeld) || errors.Is(err, fs.ErrNotExist) {
+		return nil // another has it, or all is over and removed
+	}
+	if err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	defer lock.Close()
+	if e.exists(exitFile) || e.exists(startedFile) {
+		return nil
+	}
+	if e.exists(stopFile) {
+		return e.finish(neverStarted())
+	}
+	data, err := os.ReadFile(e.path(specFile))
+	if err != nil {
+		return err
+	}
+	var j job
+	if err := json.Unmarshal(data, &j); err != nil {
+		return fmt.Errorf("read %s: %w", specFile, err)
+	}
+	output, err := os.OpenFile(e.path(outputFile), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer output.Close()
+	if err := e.mark(startedFile); err != nil {
+		return fmt.Errorf("record the start: %w", err)
+	}
+	exit := run(j, output, func() bool { return e.exists(stopFile) })
+	if exit.OutputBytes > 0 {
+		if err := output.Sync(); err != nil {
+			fmt.Fprintln(os.Stderr, "sync output:", err)
+		}
+	}
+	return e.finish(exit)
+}
+
+func (e entry) finish(exit Exit) error {
+	if exit.StartedAt.IsZero() {
+		exit.StartedAt = time.Now()
+	}
+	if err := writeJSON(e.path(exitFile), exit); err != nil {
+		return fmt.Errorf("record the end: %w", err)
+	}
+	return syncDir(e.dir)
+}
