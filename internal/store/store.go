@@ -104,6 +104,7 @@ type BeginInput struct {
 // Begun is a turn as a step finds it.
 type Begun struct {
 	Turn       Turn
+	Answered   bool      // none of the messages is left for this turn: Turn is the one that consumed them, and nothing was made
 	Completion *Message  // the step's completion, if it is stored already
 	History    []Message // the last Window messages of this epoch's ended turns, then all of this turn's, in order
 	Inbound    []Inbound // the messages that this turn has consumed, in order
@@ -125,6 +126,7 @@ type Completion struct {
 
 // Intent is what a tool call said it was about to do.
 type Intent struct {
+	Turn string
 	Call string // call key
 	Part string
 	Data []byte

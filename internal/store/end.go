@@ -1,0 +1,198 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+)
+
+// SaveCompletion stores a model's answer with what it cost, and ends the turn if
+// it is final; then outbox is the ID of the reply to deliver, if a message of the
+// turn wants that. The first writer wins; all are given what is stored.
+// ErrTurnEnded if the turn is not running and has no such completion, ErrNotFound
+// if there is no such turn.
+func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored Message, outbox string, err error) {
+	m := c.Message
+	m.Turn, m.Step, m.Index, m.Role = c.Turn, c.Step, 0, llm.RoleAssistant
+	err = s.write(ctx, fmt.Sprintf("save completion of %s step %d", c.Turn, c.Step), durable, func(tx *runner) error {
+		t, err := tx.turn(ctx, c.Turn, tx.update)
+		if err != nil {
+			return err
+		}
+		outbox = t.Outbox
+		if t.Status != TurnRunning {
+			var found bool
+			if stored, found, err = tx.message(ctx, m.Turn, m.Step, rankCompletion, 0); err == nil && !found {
+				return ErrTurnEnded
+			}
+			return err
+		}
+		var fresh bool
+		if stored, fresh, err = tx.insertMessage(ctx, m); err != nil || !fresh {
+			return err
+		}
+		if err := tx.account(ctx, &t, c); err != nil {
+			return err
+		}
+		if c.Final {
+			if err := tx.end(ctx, &t, TurnDone, c.Reply, false); err != nil {
+				return err
+			}
+		}
+		outbox = t.Outbox
+		return tx.updateTurn(ctx, t)
+	})
+	if err != nil {
+		return Message{}, "", err
+	}
+	return stored, outbox, nil
+}
+
+// account stores what a completion cost and what it was prompted with, and adds
+// it to t.
+func (r *runner) account(ctx context.Context, t *turnRow, c Completion) error {
+	t.Steps++
+	t.Usage.PromptTokens += c.Usage.PromptTokens
+	t.Usage.CompletionTokens += c.Usage.CompletionTokens
+	_, err := r.exec(ctx, `INSERT INTO usage (turn, step, provider, model, prompt_tokens, completion_tokens, duration_ms, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (turn, step) DO NOTHING`,
+		c.Turn, c.Step, c.Provider, c.Model, c.Usage.PromptTokens, c.Usage.CompletionTokens, c.Duration.Milliseconds(), now())
+	if err != nil || c.Prompt == "" {
+		return err
+	}
+	sum := sha256.Sum256([]byte(clean(c.Prompt)))
+	hash := hex.EncodeToString(sum[:])
+	if t.prompt == hash {
+		return nil
+	}
+	t.prompt = hash
+	_, err = r.exec(ctx, `INSERT INTO prompts (hash, content) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`, hash, c.Prompt)
+	return err
+}
+
+// EndTurn closes a turn that the model did not finish, and leaves a transcript
+// that a model accepts: the messages are consumed, each tool call has a result,
+// and the reply stands as the last completion. It returns the turn as it then is;
+// an ended one is not changed. If there is no such turn and no message left for
+// it, nothing is made and the turn returned has no ID.
+func (s *Store) EndTurn(ctx context.Context, e End) (turn Turn, err error) {
+	err = s.write(ctx, "end "+e.Turn, durable, func(tx *runner) error {
+		got, err := tx.take(ctx, BeginInput{
+			Session: e.Session, Channel: e.Channel, Turn: e.Turn, Messages: e.Messages,
+			WorkflowID: e.WorkflowID, RunID: e.RunID,
+		})
+		if err != nil {
+			return err
+		}
+		turn = got.turn.Turn
+		if turn.ID == "" || turn.Status != TurnRunning {
+			return nil
+		}
+		if err := tx.fill(ctx, got.rows, e.Fill); err != nil {
+			return err
+		}
+		if e.Reply != "" {
+			reply := Message{Turn: e.Turn, Step: lastStep(got.rows) + 1, Role: llm.RoleAssistant, Content: e.Reply}
+			if _, _, err := tx.insertMessage(ctx, reply); err != nil {
+				return err
+			}
+		}
+		if err := tx.end(ctx, &got.turn, e.Status, e.Reply, e.Silent); err != nil {
+			return err
+		}
+		turn = got.turn.Turn
+		return tx.updateTurn(ctx, got.turn)
+	})
+	if err != nil {
+		return Turn{}, err
+	}
+	return turn, nil
+}
+
+// fill gives each tool call without a result one that says text.
+func (r *runner) fill(ctx context.Context, rows []Message, text string) error {
+	type call struct{ step, index int }
+	answered := map[call]bool{}
+	for _, m := range rows {
+		if m.Role == llm.RoleTool {
+			answered[call{m.Step, m.Index}] = true
+		}
+	}
+	for _, m := range rows {
+		for i, c := range m.ToolCalls {
+			if answered[call{m.Step, i}] {
+				continue
+			}
+			_, _, err := r.insertMessage(ctx, Message{
+				Turn: m.Turn, Step: m.Step, Index: i, Role: llm.RoleTool,
+				Content: text, CallID: c.ID, Name: c.Name, Failed: true, Filled: true,
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// AnswerInput is the answer to a command.
+type AnswerInput struct {
+	Session    string
+	Channel    string
+	Message    string // inbound ID; the turn gets it too
+	Reply      string
+	WorkflowID string
+	RunID      string
+	Reset      bool // begin a new epoch: the transcript so far is not shown to the model again
+	Silent     bool // make no outbox row
+}
+
+// Answer answers a command: it consumes the message with a turn of its own that
+// has no transcript. If a turn consumed the message before, that is returned,
+// fresh is false and nothing is changed. ErrNotFound if the message was never
+// accepted.
+func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn Turn, fresh bool, err error) {
+	err = s.write(ctx, "answer "+in.Message, durable, func(tx *runner) error {
+		epoch, err := tx.touchSession(ctx, in.Session, in.Channel)
+		if err != nil {
+			return err
+		}
+		message, err := tx.inbound(ctx, in.Message)
+		if err != nil {
+			return err
+		}
+		if message.Turn != "" {
+			t, err := tx.turn(ctx, message.Turn, "")
+			turn = t.Turn
+			return err
+		}
+		if _, err := tx.consume(ctx, in.Message, in.Message); err != nil {
+			return err
+		}
+		t := turnRow{
+			Turn: Turn{
+				ID: in.Message, Session: in.Session, Epoch: epoch, Sender: message.Sender,
+				WorkflowID: in.WorkflowID, RunID: in.RunID, StartedAt: now(),
+			},
+			channel: in.Channel, chat: message.Chat, thread: message.Thread, push: message.Push,
+		}
+		if err := tx.end(ctx, &t, TurnDone, in.Reply, in.Silent); err != nil {
+			return err
+		}
+		if t, err = tx.insertTurn(ctx, t); err != nil {
+			return err
+		}
+		turn, fresh = t.Turn, true
+		if in.Reset {
+			_, err = tx.exec(ctx, `UPDATE sessions SET epoch = epoch + 1 WHERE key = $1`, in.Session)
+		}
+		return err
+	})
+	if err != nil {
+		return Turn{}, false, err
+	}
+	return turn, fresh, nil
+}

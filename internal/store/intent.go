@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+func scanIntent(rows *sql.Rows) (i Intent, err error) {
+	return i, rows.Scan(&i.Turn, &i.Call, &i.Part, &i.Data)
+}
+
+// Intend stores what a tool call is about to do, unless that is stored already,
+// and returns what is; fresh says that it was not. ErrTurnEnded if the turn is not
+// running and nothing is stored.
+func (s *Store) Intend(ctx context.Context, in Intent) (stored []byte, fresh bool, err error) {
+	if in.Data == nil {
+		in.Data = []byte{}
+	}
+	err = s.write(ctx, fmt.Sprintf("intend %s %s", in.Call, in.Part), durable, func(tx *runner) error {
+		t, err := tx.turn(ctx, in.Turn, tx.share)
+		if err != nil {
+			return err
+		}
+		if t.Status == TurnRunning {
+			if stored, fresh, err = one(ctx, tx, scanBytes, `INSERT INTO intents (turn, call, part, data, created_at)
+				VALUES ($1, $2, $3, $4, $5) ON CONFLICT (turn, call, part) DO NOTHING RETURNING data`,
+				in.Turn, in.Call, in.Part, in.Data, now()); err != nil || fresh {
+				return err
+			}
+		}
+		var found bool
+		stored, found, err = one(ctx, tx, scanBytes, `SELECT data FROM intents WHERE turn = $1 AND call = $2 AND part = $3`,
+			in.Turn, in.Call, in.Part)
+		if err == nil && !found {
+			return ErrTurnEnded
+		}
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return stored, fresh, nil
+}
+
+// Intents returns all that the tool calls of a turn said they were about to do.
+func (s *Store) Intents(ctx context.Context, turn string) (all []Intent, err error) {
+	err = s.read(ctx, "read intents of "+turn, func(q *runner) error {
+		all, err = many(ctx, q, scanIntent, `SELECT turn, call, part, data FROM intents
+			WHERE turn = $1 ORDER BY created_at, call, part`, turn)
+		return err
+	})
+	return all, err
+}

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+)
+
+// The ranks order the rows of a step: what users said, what the model answered,
+// what its calls gave.
+const (
+	rankUser = iota
+	rankCompletion
+	rankResult
+)
+
+const messageColumns = `messages.turn, messages.step, messages.idx, messages.role, messages.content, messages.reasoning,
+	messages.tool_calls, messages.call_id, messages.name, messages.failed, messages.filled, messages.sender,
+	messages.source, messages.created_at`
+
+const newestFirst = ` ORDER BY turns.seq DESC, messages.step DESC, messages.rank DESC, messages.idx DESC`
+
+func scanMessage(rows *sql.Rows) (m Message, err error) {
+	var calls string
+	err = rows.Scan(&m.Turn, &m.Step, &m.Index, &m.Role, &m.Content, &m.Reasoning, &calls, &m.CallID, &m.Name,
+		&m.Failed, &m.Filled, &m.Sender, &m.Source, stamp{&m.CreatedAt})
+	if err != nil || calls == "" {
+		return m, err
+	}
+	if err := json.Unmarshal([]byte(calls), &m.ToolCalls); err != nil {
+		return m, fmt.Errorf("tool calls of %s step %d: %w", m.Turn, m.Step, err)
+	}
+	return m, nil
+}
+
+func rank(role llm.Role) int {
+	switch role {
+	case llm.RoleUser:
+		return rankUser
+	case llm.RoleAssistant:
+		return rankCompletion
+	default:
+		return rankResult
+	}
+}
+
+// insertMessage stores a row, unless it is there, and returns the one that is.
+func (r *runner) insertMessage(ctx context.Context, m Message) (stored Message, fresh bool, err error) {
+	calls, err := encodeCalls(m.ToolCalls)
+	if err != nil {
+		return Message{}, false, err
+	}
+	stored, fresh, err = one(ctx, r, scanMessage, `INSERT INTO messages
+		(turn, step, rank, idx, role, content, reasoning, tool_calls, call_id, name, failed, filled, sender, source, created_at, output)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+		ON CONFLICT (turn, step, rank, idx) DO NOTHING RETURNING `+messageColumns,
+		m.Turn, m.Step, rank(m.Role), m.Index, string(m.Role), m.Content, m.Reasoning, calls, m.CallID, m.Name,
+		m.Failed, m.Filled, m.Sender, m.Source, now(), m.Full)
+	if err != nil || fresh {
+		return stored, fresh, err
+	}
+	stored, _, err = r.message(ctx, m.Turn, m.Step, rank(m.Role), m.Index)
+	return stored, false, err
+}
+
+func encodeCalls(calls []llm.ToolCall) (string, error) {
+	if len(calls) == 0 {
+		return "", nil
+	}
+	cleaned := slices.Clone(calls)
+	for i, call := range cleaned {
+		cleaned[i] = llm.ToolCall{ID: clean(call.ID), Name: clean(call.Name), Arguments: clean(call.Arguments)}
+	}
+	data, err := json.Marshal(cleaned)
+	return string(data), err
+}
+
+func (r *runner) message(ctx context.Context, turn string, step, rank, index int) (Message, bool, error) {
+	return one(ctx, r, scanMessage, `SELECT `+messageColumns+` FROM messages
+		WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`, turn, step, rank, index)
+}
+
+// messages returns all rows of a turn, in order.
+func (r *runner) messages(ctx context.Context, turn string) ([]Message, error) {
+	return many(ctx, r, scanMessage, `SELECT `+messageColumns+` FROM messages
+		WHERE turn = $1 ORDER BY step, rank, idx`, turn)
+}
+
+// earlier returns the last rows of the ended turns before t in its epoch, at most
+// window of them, from a user message on.
+func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]Message, error) {
+	if window <= 0 {
+		return nil, nil
+	}
+	rows, err := many(ctx, r, scanMessage, `SELECT `+messageColumns+` FROM turns JOIN messages ON messages.turn = turns.id
+		WHERE turns.session = $1 AND turns.epoch = $2 AND turns.seq < $3 AND turns.status <> 'running'`+
+		newestFirst+` LIMIT $4`, t.Session, t.Epoch, t.seq, window)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(rows)
+	for i, m := range rows {
+		if m.Role == llm.RoleUser {
+			return rows[i:], nil
+		}
+	}
+	return nil, nil
+}
+
+// Completion returns a step's completion, or ErrNotFound.
+func (s *Store) Completion(ctx context.Context, turn string, step int) (m Message, err error) {
+	err = s.read(ctx, fmt.Sprintf("read completion of %s step %d", turn, step), func(q *runner) error {
+		var found bool
+		if m, found, err = q.message(ctx, turn, step, rankCompletion, 0); err == nil && !found {
+			return ErrNotFound
+		}
+		return err
+	})
+	return m, err
+}
+
+// Result returns the result of a tool call, and whether there is one.
+func (s *Store) Result(ctx context.Context, turn string, step, index int) (m Message, found bool, err error) {
+	err = s.read(ctx, fmt.Sprintf("read result of %s step %d call %d", turn, step, index), func(q *runner) error {
+		m, found, err = q.message(ctx, turn, step, rankResult, index)
+		return err
+	})
+	return m, found, err
+}
+
+// FullResult returns all of a tool call's output, also where the transcript has
+// only a part of it; or ErrNotFound.
+func (s *Store) FullResult(ctx context.Context, turn string, step, index int) (output []byte, err error) {
+	err = s.read(ctx, fmt.Sprintf("read full result of %s step %d call %d", turn, step, index), func(q *runner) error {
+		const where = ` FROM messages WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`
+		var found bool
+		if output, found, err = one(ctx, q, scanBytes, `SELECT output`+where, turn, step, rankResult, index); err != nil {
+			return err
+		}
+		if !found {
+			return ErrNotFound
+		}
+		if output == nil {
+			content, _, err := one(ctx, q, scanText, `SELECT content`+where, turn, step, rankResult, index)
+			output = []byte(content)
+			return err
+		}
+		return nil
+	})
+	return output, err
+}
+
+// SaveResult stores the result of a tool call: Turn, Step and Index of m say
+// which. The first writer wins; all are given what is stored. ErrTurnEnded if the
+// turn is not running and has no such result.
+func (s *Store) SaveResult(ctx context.Context, m Message) (stored Message, err error) {
+	m.Role = llm.RoleTool
+	err = s.write(ctx, fmt.Sprintf("save result of %s step %d call %d", m.Turn, m.Step, m.Index), durable, func(tx *runner) error {
+		t, err := tx.turn(ctx, m.Turn, tx.share)
+		if err != nil {
+			return err
+		}
+		if t.Status == TurnRunning {
+			stored, _, err = tx.insertMessage(ctx, m)
+			return err
+		}
+		var found bool
+		if stored, found, err = tx.message(ctx, m.Turn, m.Step, rankResult, m.Index); err == nil && !found {
+			return ErrTurnEnded
+		}
+		return err
+	})
+	return stored, err
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Options say which database a [Store] is kept in.
+type Options struct {
+	// DSN is the path of an SQLite file, made with its folder if absent, or a
+	// postgres:// URL.
+	DSN string
+	// Logger hears of migrations; nil means none.
+	Logger *slog.Logger
+}
+
+// Store is the database. Its methods are safe for concurrent use, each is one
+// transaction, and each may be repeated after an error. What a method returned
+// without an error survives a power cut, unless its comment says relaxed.
+//
+// Text is stored as valid UTF-8 without NUL: what is not comes back as U+FFFD.
+// Times come back in UTC, cut to microseconds.
+type Store struct {
+	db dialect
+	// prepared are the writer's statements and the readers', nil where the
+	// driver keeps its own.
+	writes, reads *statements
+}
+
+// dialect is what SQLite and Postgres do differently.
+type dialect interface {
+	// begin starts a transaction that may write. A relaxed one is not waited for
+	// to reach the disk; any later one that is, takes it along. The caller calls
+	// done after the transaction.
+	begin(ctx context.Context, relaxed bool) (tx *sql.Tx, done func(), err error)
+	// writer and reader are the pools that transactions and single reads run on.
+	writer() *sql.DB
+	reader() *sql.DB
+	// locks are the suffixes by which a SELECT in a transaction keeps its row
+	// from being changed: against all others, and against writers only.
+	locks() (update, share string)
+	// explain adds to an error what the operator can do about it, if anything.
+	explain(err error) error
+	close() error
+}
+
+// Open opens the database, makes or migrates its tables, and returns it. Several
+// processes may have the same one open, and may open it at the same time. An
+// error says which database it is about and, where it can, what to do.
+func Open(ctx context.Context, opts Options) (*Store, error) {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if strings.HasPrefix(opts.DSN, "postgres://") || strings.HasPrefix(opts.DSN, "postgresql://") {
+		db, err := openPostgres(ctx, opts)
+		if err != nil {
+			return nil, fmt.Errorf("open store: %w", err)
+		}
+		return &Store{db: db}, nil
+	}
+	db, err := openSQLite(ctx, opts)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	return &Store{db: db, writes: newStatements(db.write), reads: newStatements(db.read)}, nil
+}
+
+// Close ends all connections. Methods that are still running fail.
+func (s *Store) Close() error {
+	if err := s.db.close(); err != nil {
+		return fmt.Errorf("close store: %w", err)
+	}
+	return nil
+}
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.read(ctx, "ping", func(q *runner) error {
+		_, _, err := one(ctx, q, scanCount, `SELECT 1`)
+		return err
+	})
+}
+
+// migrate brings the tables up to date.
+func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, folder string, log *slog.Logger, opts ...goose.ProviderOption) error {
+	files, err := fs.Sub(migrations, "migrations/"+folder)
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(dialect, db, files, append(opts, goose.WithDisableGlobalRegistry(true))...)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	pending, err := provider.HasPending(ctx)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if !pending {
+		return nil
+	}
+	done, err := provider.Up(ctx)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	for _, m := range done {
+		log.Info("store migrated", "version", m.Source.Version, "duration", m.Duration)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+const outboundColumns = `id, channel, session, chat, thread, text, state, fence, claims, platform_id, error`
+
+func scanOutbound(rows *sql.Rows) (out Outbound, err error) {
+	var claims int
+	err = rows.Scan(&out.ID, &out.Channel, &out.Session, &out.Chat, &out.Thread, &out.Text, &out.State, &out.Fence,
+		&claims, &out.PlatformID, &out.Error)
+	out.Claimed = claims > 1
+	return out, err
+}
+
+func (r *runner) insertOutbound(ctx context.Context, t turnRow) error {
+	_, err := r.exec(ctx, `INSERT INTO outbox (id, turn, session, channel, chat, thread, text, state, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
+		t.Outbox, t.ID, t.Session, t.channel, t.chat, t.thread, t.Reply, string(OutboxPending), t.EndedAt)
+	return err
+}
+
+// ClaimOutbox claims a reply for one attempt to deliver it, which fences off all
+// earlier attempts. One that is sent or failed is returned without a claim. In a
+// returned reply Claimed says that there is an earlier claim that neither
+// [Store.Release] nor another record closed: it may have been posted.
+// ErrNotFound if there is no such reply.
+func (s *Store) ClaimOutbox(ctx context.Context, id string) (out Outbound, err error) {
+	err = s.write(ctx, "claim reply "+id, durable, func(tx *runner) error {
+		var found bool
+		out, found, err = one(ctx, tx, scanOutbound, `UPDATE outbox
+			SET fence = fence + 1, claims = claims + 1, claimed_at = $2, updated_at = $2
+			WHERE id = $1 AND state = 'pending' RETURNING `+outboundColumns, id, now())
+		if err != nil || found {
+			return err
+		}
+		out, err = tx.outbound(ctx, id)
+		return err
+	})
+	if err != nil {
+		return Outbound{}, err
+	}
+	return out, nil
+}
+
+// MarkSent records that the reply was posted. ErrFenced if a later claim was made.
+func (s *Store) MarkSent(ctx context.Context, id string, fence int64, platformID string) error {
+	return s.mark(ctx, "mark sent", id, fence, OutboxSent, `platform_id = $4, claims = 0`, platformID)
+}
+
+// MarkFailed records that the reply cannot be delivered. ErrFenced if a later
+// claim was made.
+func (s *Store) MarkFailed(ctx context.Context, id string, fence int64, reason string) error {
+	return s.mark(ctx, "mark failed", id, fence, OutboxFailed, `error = $4, claims = 0`, reason)
+}
+
+// Release records that the claimed attempt certainly did not post, and why. It
+// says nothing of earlier attempts. Only the first release of a claim counts.
+// ErrFenced if a later claim was made.
+func (s *Store) Release(ctx context.Context, id string, fence int64, reason string) error {
+	return s.mark(ctx, "release", id, fence, OutboxPending,
+		`error = $4, claims = claims - CASE WHEN claimed_at > 0 THEN 1 ELSE 0 END, claimed_at = 0`, reason)
+}
+
+// mark moves a claimed reply from pending to state. To do so again is no error.
+func (s *Store) mark(ctx context.Context, doing, id string, fence int64, state OutboxState, set, note string) error {
+	return s.write(ctx, doing+" "+id, durable, func(tx *runner) error {
+		changed, err := tx.exec(ctx, `UPDATE outbox SET state = $3, updated_at = $5, `+set+`
+			WHERE id = $1 AND fence = $2 AND state = 'pending'`, id, fence, string(state), note, now())
+		if err != nil || changed == 1 {
+			return err
+		}
+		out, err := tx.outbound(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case out.Fence != fence:
+			return ErrFenced
+		case out.State != state:
+			return fmt.Errorf("the reply is already %s", out.State)
+		}
+		return nil
+	})
+}
+
+func (r *runner) outbound(ctx context.Context, id string) (Outbound, error) {
+	out, found, err := one(ctx, r, scanOutbound, `SELECT `+outboundColumns+` FROM outbox WHERE id = $1`, id)
+	if err == nil && !found {
+		err = fmt.Errorf("reply %q: %w", id, ErrNotFound)
+	}
+	return out, err
+}

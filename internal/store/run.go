@@ -1,0 +1,232 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// runner runs statements, in a transaction or each by itself.
+type runner struct {
+	on            querier
+	stmt          func(ctx context.Context, query string) *sql.Stmt // nil result: run as text
+	update, share string                                            // see dialect.locks
+}
+
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// The two kinds of writing transactions.
+const (
+	durable = false // on the disk when it returns
+	relaxed = true  // with the next durable one
+)
+
+// write runs fn in a transaction. An error of fn undoes it.
+func (s *Store) write(ctx context.Context, doing string, relaxed bool, fn func(*runner) error) error {
+	if err := s.transact(ctx, relaxed, fn); err != nil {
+		return s.wrap(doing, err)
+	}
+	return nil
+}
+
+func (s *Store) transact(ctx context.Context, relaxed bool, fn func(*runner) error) error {
+	tx, done, err := s.db.begin(ctx, relaxed)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	r := &runner{on: tx, stmt: func(ctx context.Context, query string) *sql.Stmt {
+		prepared := s.writes.get(query)
+		if prepared == nil {
+			missing = append(missing, query)
+			return nil
+		}
+		return tx.StmtContext(ctx, prepared)
+	}}
+	r.update, r.share = s.db.locks()
+	err = fn(r)
+	if err == nil {
+		err = tx.Commit()
+	} else {
+		_ = tx.Rollback()
+	}
+	done()
+	for _, query := range missing {
+		s.writes.prepare(ctx, query)
+	}
+	return err
+}
+
+// read runs fn, whose statements each see the newest state.
+func (s *Store) read(ctx context.Context, doing string, fn func(*runner) error) error {
+	r := &runner{on: s.db.reader(), stmt: s.reads.prepare}
+	if err := fn(r); err != nil {
+		return s.wrap(doing, err)
+	}
+	return nil
+}
+
+func (s *Store) wrap(doing string, err error) error {
+	for _, own := range []error{ErrNotFound, ErrConflict, ErrTurnEnded, ErrFenced, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, own) {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+	}
+	return fmt.Errorf("%s: %w", doing, s.db.explain(err))
+}
+
+// exec returns how many rows the statement changed.
+func (r *runner) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	var result sql.Result
+	var err error
+	if prepared := r.stmt(ctx, query); prepared != nil {
+		result, err = prepared.ExecContext(ctx, cleanArgs(args)...)
+	} else {
+		result, err = r.on.ExecContext(ctx, query, cleanArgs(args)...)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (r *runner) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if prepared := r.stmt(ctx, query); prepared != nil {
+		return prepared.QueryContext(ctx, cleanArgs(args)...)
+	}
+	return r.on.QueryContext(ctx, query, cleanArgs(args)...)
+}
+
+// scan reads the current row.
+type scan[T any] func(rows *sql.Rows) (T, error)
+
+// many returns all rows of a query.
+func many[T any](ctx context.Context, r *runner, scan scan[T], query string, args ...any) (_ []T, err error) {
+	rows, err := r.query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var all []T
+	for rows.Next() {
+		item, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, item)
+	}
+	return all, rows.Err()
+}
+
+// one returns the row of a query that has at most one, and whether there is one.
+func one[T any](ctx context.Context, r *runner, scan scan[T], query string, args ...any) (item T, found bool, err error) {
+	all, err := many(ctx, r, scan, query, args...)
+	if err != nil || len(all) == 0 {
+		return item, false, err
+	}
+	return all[0], true, nil
+}
+
+func scanCount(rows *sql.Rows) (n int, err error) { return n, rows.Scan(&n) }
+
+func scanText(rows *sql.Rows) (text string, err error) { return text, rows.Scan(&text) }
+
+func scanBytes(rows *sql.Rows) (data []byte, err error) { return data, rows.Scan(&data) }
+
+// statements are prepared once for a pool of connections: parsing is a good part
+// of what a short SQLite statement costs.
+type statements struct {
+	db   *sql.DB
+	mu   sync.RWMutex
+	byID map[string]*sql.Stmt
+}
+
+func newStatements(db *sql.DB) *statements {
+	return &statements{db: db, byID: map[string]*sql.Stmt{}}
+}
+
+func (s *statements) get(query string) *sql.Stmt {
+	if s == nil {
+		return nil
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.byID[query]
+}
+
+// prepare returns the statement, made if need be, or nil. It must not be called
+// by who holds the pool's only connection.
+func (s *statements) prepare(ctx context.Context, query string) *sql.Stmt {
+	if s == nil {
+		return nil
+	}
+	if prepared := s.get(query); prepared != nil {
+		return prepared
+	}
+	prepared, err := s.db.PrepareContext(ctx, query)
+	if err != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other := s.byID[query]; other != nil {
+		_ = prepared.Close()
+		return other
+	}
+	s.byID[query] = prepared
+	return prepared
+}
+
+// cleanArgs is the edge of the store: it makes text storable everywhere, and
+// times integers.
+func cleanArgs(args []any) []any {
+	cleaned := slices.Clone(args)
+	for i, arg := range cleaned {
+		switch v := arg.(type) {
+		case string:
+			cleaned[i] = clean(v)
+		case time.Time:
+			cleaned[i] = micros(v)
+		}
+	}
+	return cleaned
+}
+
+// clean replaces what Postgres does not take in text: NUL and invalid UTF-8.
+func clean(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// stamp scans a time.
+type stamp struct{ time *time.Time }
+
+// Scan implements [sql.Scanner].
+func (s stamp) Scan(value any) error {
+	n, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a time is stored as %T", value)
+	}
+	*s.time = time.Time{}
+	if n != 0 {
+		*s.time = time.UnixMicro(n).UTC()
+	}
+	return nil
+}
+
+// now is the time as it comes back from the store.
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// sessionQuery reads sessions with their sums; %s chooses which.
+const sessionQuery = `SELECT s.key, s.channel, s.epoch, s.created_at, s.updated_at,
+	(SELECT COUNT(*) FROM turns WHERE turns.session = s.key),
+	(SELECT COUNT(*) FROM turns JOIN messages ON messages.turn = turns.id WHERE turns.session = s.key),
+	(SELECT COALESCE(SUM(turns.prompt_tokens), 0) FROM turns WHERE turns.session = s.key),
+	(SELECT COALESCE(SUM(turns.completion_tokens), 0) FROM turns WHERE turns.session = s.key)
+	FROM (SELECT * FROM sessions %s) s ORDER BY s.updated_at DESC, s.key`
+
+func scanSession(rows *sql.Rows) (s Session, err error) {
+	return s, rows.Scan(&s.Key, &s.Channel, &s.Epoch, stamp{&s.CreatedAt}, stamp{&s.UpdatedAt},
+		&s.Turns, &s.Messages, &s.Usage.PromptTokens, &s.Usage.CompletionTokens)
+}
+
+// Sessions returns the sessions used last, newest first.
+func (s *Store) Sessions(ctx context.Context, limit int) (all []Session, err error) {
+	err = s.read(ctx, "read sessions", func(q *runner) error {
+		all, err = many(ctx, q, scanSession, fmt.Sprintf(sessionQuery, `ORDER BY updated_at DESC, key LIMIT $1`), limit)
+		return err
+	})
+	return all, err
+}
+
+// Session returns a session that has had a turn, or ErrNotFound.
+func (s *Store) Session(ctx context.Context, key string) (session Session, err error) {
+	err = s.read(ctx, "read session "+key, func(q *runner) error {
+		var found bool
+		session, found, err = one(ctx, q, scanSession, fmt.Sprintf(sessionQuery, `WHERE key = $1`), key)
+		if err == nil && !found {
+			return ErrNotFound
+		}
+		return err
+	})
+	return session, err
+}
+
+// RunningSessions returns the keys of sessions with work to do: a running turn or
+// a message that no turn has consumed.
+func (s *Store) RunningSessions(ctx context.Context) (keys []string, err error) {
+	err = s.read(ctx, "read running sessions", func(q *runner) error {
+		keys, err = many(ctx, q, scanText, `SELECT session FROM turns WHERE status = 'running'
+			UNION SELECT session FROM inbox WHERE turn IS NULL ORDER BY 1`)
+		return err
+	})
+	return keys, err
+}
+
+// Turn returns a turn, or ErrNotFound.
+func (s *Store) Turn(ctx context.Context, id string) (turn Turn, err error) {
+	err = s.read(ctx, "read turn", func(q *runner) error {
+		t, err := q.turn(ctx, id, "")
+		turn = t.Turn
+		return err
+	})
+	return turn, err
+}
+
+// Turns returns the last turns of a session, newest first.
+func (s *Store) Turns(ctx context.Context, session string, limit int) (turns []Turn, err error) {
+	err = s.read(ctx, "read turns of "+session, func(q *runner) error {
+		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns
+			WHERE session = $1 ORDER BY epoch DESC, seq DESC LIMIT $2`, session, limit)
+		for _, t := range rows {
+			turns = append(turns, t.Turn)
+		}
+		return err
+	})
+	return turns, err
+}
+
+// Transcript returns the last messages of an epoch of a session, oldest first,
+// those of a running turn included. Epoch -1 is the current one; limit 0 is all.
+// ErrNotFound if no message was ever accepted for the session.
+func (s *Store) Transcript(ctx context.Context, session string, epoch, limit int) (all []Message, err error) {
+	if limit <= 0 {
+		limit = math.MaxInt32
+	}
+	err = s.read(ctx, "read transcript of "+session, func(q *runner) error {
+		current, found, err := one(ctx, q, scanCount, `SELECT epoch FROM sessions WHERE key = $1
+			UNION ALL SELECT 0 FROM inbox WHERE session = $1 AND turn IS NULL ORDER BY 1 DESC LIMIT 1`, session)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return ErrNotFound
+		}
+		if epoch < 0 {
+			epoch = current
+		}
+		all, err = many(ctx, q, scanMessage, `SELECT `+messageColumns+` FROM turns JOIN messages ON messages.turn = turns.id
+			WHERE turns.session = $1 AND turns.epoch = $2`+newestFirst+` LIMIT $3`, session, epoch, limit)
+		slices.Reverse(all)
+		return err
+	})
+	return all, err
+}

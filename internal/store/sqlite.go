@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// sqliteReaders is how many reads run at the same time.
+const sqliteReaders = 4
+
+// sqliteDB is a database in a file.
+type sqliteDB struct {
+	path        string
+	write, read *sql.DB
+	// relaxed says that the writing connection is set not to sync. Who has the
+	// connection owns it. A new connection syncs: then relaxed may be wrongly
+	// true, which costs a sync and loses nothing.
+	relaxed bool
+}
+
+func openSQLite(ctx context.Context, opts Options) (_ *sqliteDB, err error) {
+	path, err := filepath.Abs(opts.DSN)
+	if err != nil {
+		return nil, err
+	}
+	d := &sqliteDB{path: path}
+	if err := d.create(); err != nil {
+		return nil, err
+	}
+	// Two processes that set WAL mode or migrate at the same time would trip
+	// over each other.
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+
+	d.write, err = sql.Open("sqlite", d.dsn(url.Values{
+		"_txlock": {"immediate"},
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "journal_size_limit(67108864)", "synchronous(FULL)"},
+	}))
+	if err != nil {
+		return nil, err
+	}
+	d.write.SetMaxOpenConns(1)
+	d.read, err = sql.Open("sqlite", d.dsn(url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)"}}))
+	if err != nil {
+		return nil, errors.Join(err, d.write.Close())
+	}
+	d.read.SetMaxOpenConns(sqliteReaders)
+	d.read.SetMaxIdleConns(sqliteReaders)
+	if err := migrate(ctx, d.write, goose.DialectSQLite3, "sqlite", opts.Logger); err != nil {
+		return nil, errors.Join(d.explain(err), d.close())
+	}
+	return d, nil
+}
+
+// create makes the file and its folder if they are absent: what is in it is
+// private, and SQLite would make it readable for all. A file that is there is not
+// even opened: closing it would drop the locks of another Store in this process.
+func (d *sqliteDB) create() error {
+	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
+		return fmt.Errorf("%w: the folder of the database cannot be made; check the path and its permissions", err)
+	}
+	file, err := os.OpenFile(d.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: the database cannot be made; check the permissions of its folder", err)
+	}
+	return file.Close()
+}
+
+func (d *sqliteDB) dsn(query url.Values) string {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(d.path), RawQuery: query.Encode()}
+	return u.String()
+}
+
+// begin implements [dialect]. The one connection is the lock between writers of
+// this process, so that none waits by polling.
+func (d *sqliteDB) begin(ctx context.Context, relaxed bool) (*sql.Tx, func(), error) {
+	conn, err := d.write.Conn(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	done := func() { _ = conn.Close() }
+	if err := d.setRelaxed(ctx, conn, relaxed); err != nil {
+		done()
+		return nil, nil, err
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return tx, done, nil
+}
+
+func (d *sqliteDB) setRelaxed(ctx context.Context, conn *sql.Conn, relaxed bool) error {
+	if d.relaxed == relaxed {
+		return nil
+	}
+	if relaxed {
+		d.relaxed = true
+		_, err := conn.ExecContext(ctx, `PRAGMA synchronous=NORMAL`)
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, `PRAGMA synchronous=FULL`); err != nil {
+		return err
+	}
+	d.relaxed = false
+	return nil
+}
+
+func (d *sqliteDB) writer() *sql.DB { return d.write }
+func (d *sqliteDB) reader() *sql.DB { return d.read }
+
+// locks implements [dialect]: a writing transaction is alone.
+func (d *sqliteDB) locks() (update, share string) { return "", "" }
+
+func (d *sqliteDB) explain(err error) error {
+	failure, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	advice := ""
+	switch failure.Code() & 0xff {
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		advice = "the file is damaged or not a database; move it away together with its -wal and -shm files, or restore a backup"
+	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
+		advice = "the file cannot be written; check the permissions of the file and its folder"
+	case lib.SQLITE_FULL:
+		advice = "the disk is full; free some space"
+	case lib.SQLITE_IOERR:
+		advice = "the disk reports an error; check it"
+	case lib.SQLITE_BUSY:
+		advice = "another process holds the database; find out which"
+	default:
+		return fmt.Errorf("%s: %w", d.path, err)
+	}
+	return fmt.Errorf("%s: %w: %s", d.path, err, advice)
+}
+
+func (d *sqliteDB) close() error { return errors.Join(d.read.Close(), d.write.Close()) }

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// turnRow is a turn with what only the store needs to know of it.
+type turnRow struct {
+	Turn
+	seq     int64
+	channel string
+	chat    string // of its first message: where the reply goes
+	thread  string
+	push    bool   // a message it consumed wants its reply delivered
+	prompt  string // hash of the last system prompt
+}
+
+const turnColumns = `seq, id, session, channel, epoch, status, sender, chat, thread, push, reply, outbox, workflow_id, run_id,
+	started_at, ended_at, prompt_tokens, completion_tokens, steps, prompt`
+
+func scanTurn(rows *sql.Rows) (t turnRow, err error) {
+	return t, rows.Scan(&t.seq, &t.ID, &t.Session, &t.channel, &t.Epoch, &t.Status, &t.Sender, &t.chat, &t.thread,
+		&t.push, &t.Reply, &t.Outbox, &t.WorkflowID, &t.RunID, stamp{&t.StartedAt}, stamp{&t.EndedAt},
+		&t.Usage.PromptTokens, &t.Usage.CompletionTokens, &t.Steps, &t.prompt)
+}
+
+// turn returns a turn or ErrNotFound. lock is empty or one of the runner's.
+func (r *runner) turn(ctx context.Context, id, lock string) (turnRow, error) {
+	t, found, err := one(ctx, r, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1`+lock, id)
+	if err == nil && !found {
+		err = fmt.Errorf("turn %q: %w", id, ErrNotFound)
+	}
+	return t, err
+}
+
+func (r *runner) insertTurn(ctx context.Context, t turnRow) (turnRow, error) {
+	t, _, err := one(ctx, r, scanTurn, `INSERT INTO turns
+		(id, session, channel, epoch, status, sender, chat, thread, push, reply, outbox, workflow_id, run_id,
+			started_at, ended_at, prompt_tokens, completion_tokens, steps, prompt)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, 0, 0, '') RETURNING `+turnColumns,
+		t.ID, t.Session, t.channel, t.Epoch, string(t.Status), t.Sender, t.chat, t.thread, t.push, t.Reply, t.Outbox,
+		t.WorkflowID, t.RunID, t.StartedAt, t.EndedAt)
+	return t, err
+}
+
+// updateTurn stores what may change of a turn. Its row must be locked.
+func (r *runner) updateTurn(ctx context.Context, t turnRow) error {
+	_, err := r.exec(ctx, `UPDATE turns SET status = $2, push = $3, reply = $4, outbox = $5, ended_at = $6,
+		prompt_tokens = $7, completion_tokens = $8, steps = $9, prompt = $10 WHERE id = $1`,
+		t.ID, string(t.Status), t.push, t.Reply, t.Outbox, t.EndedAt,
+		t.Usage.PromptTokens, t.Usage.CompletionTokens, t.Steps, t.prompt)
+	return err
+}
+
+// end closes t and, if a message of it wants that, puts its reply into the
+// outbox. The caller stores t.
+func (r *runner) end(ctx context.Context, t *turnRow, status TurnStatus, reply string, silent bool) error {
+	t.Status, t.Reply, t.EndedAt = status, clean(reply), now()
+	if silent || !t.push {
+		return nil
+	}
+	t.Outbox = protocol.OutboxID(t.ID)
+	return r.insertOutbound(ctx, *t)
+}
+
+// touchSession makes the session if it is not there and returns its epoch. On
+// Postgres it holds the row: what begins and ends turns of a session is in line.
+func (r *runner) touchSession(ctx context.Context, key, channel string) (epoch int, err error) {
+	epoch, _, err = one(ctx, r, scanCount, `INSERT INTO sessions (key, channel, created_at, updated_at)
+		VALUES ($1, $2, $3, $3) ON CONFLICT (key) DO UPDATE SET updated_at = excluded.updated_at RETURNING epoch`,
+		key, channel, now())
+	return epoch, err
+}
+
+// taken is a turn and its messages, as [runner.take] leaves them.
+type taken struct {
+	turn  turnRow   // empty ID: none of the messages is its to consume, and it was not made
+	rows  []Message // all of the turn's
+	other string    // a turn that had consumed one of the messages
+}
+
+// take makes the turn if it is not there, and gives it the messages that no other
+// turn has, with a user row at the step for each. Step 0 is the one after the last
+// completion. An ended turn is returned as it is.
+func (r *runner) take(ctx context.Context, in BeginInput) (taken, error) {
+	var got taken
+	epoch, err := r.touchSession(ctx, in.Session, in.Channel)
+	if err != nil {
+		return taken{}, err
+	}
+	found, err := r.found(ctx, in.Turn, &got)
+	if err != nil || found && got.turn.Status != TurnRunning {
+		return got, err
+	}
+	if in.Step == 0 {
+		in.Step = lastStep(got.rows) + 1
+	}
+	var inbound []Inbound
+	push := false
+	for _, id := range in.Messages {
+		message, err := r.consume(ctx, id, in.Turn)
+		if err != nil {
+			return taken{}, err
+		}
+		if message.Turn != clean(in.Turn) {
+			got.other = message.Turn
+			continue
+		}
+		inbound = append(inbound, message)
+		push = push || message.Push
+	}
+	switch {
+	case !found && len(inbound) == 0:
+		return got, nil
+	case !found:
+		first := inbound[0]
+		got.turn, err = r.insertTurn(ctx, turnRow{
+			Turn: Turn{
+				ID: in.Turn, Session: in.Session, Epoch: epoch, Status: TurnRunning, Sender: first.Sender,
+				WorkflowID: in.WorkflowID, RunID: in.RunID, StartedAt: now(),
+			},
+			channel: in.Channel, chat: first.Chat, thread: first.Thread, push: push,
+		})
+	case push && !got.turn.push:
+		got.turn.push = true
+		err = r.updateTurn(ctx, got.turn)
+	}
+	if err != nil {
+		return taken{}, err
+	}
+	got.rows, err = r.insertUsers(ctx, got.rows, in.Turn, in.Step, inbound)
+	return got, err
+}
+
+// found fills in the turn, locked, and its rows, if it is there.
+func (r *runner) found(ctx context.Context, id string, got *taken) (found bool, err error) {
+	got.turn, found, err = one(ctx, r, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1`+r.update, id)
+	if err != nil || !found {
+		return false, err
+	}
+	got.rows, err = r.messages(ctx, id)
+	return true, err
+}
+
+// insertUsers adds a user row for each message that has none yet, and returns all
+// rows in order.
+func (r *runner) insertUsers(ctx context.Context, rows []Message, turn string, step int, inbound []Inbound) ([]Message, error) {
+	at, index := len(rows), 0
+	for i, m := range rows {
+		if m.Step == step && m.Role == llm.RoleUser {
+			index++
+		} else if m.Step >= step {
+			at = min(at, i)
+		}
+	}
+	for _, in := range inbound {
+		isSource := func(m Message) bool { return m.Role == llm.RoleUser && m.Source == in.ID }
+		if slices.ContainsFunc(rows, isSource) {
+			continue
+		}
+		m, _, err := r.insertMessage(ctx, Message{
+			Turn: turn, Step: step, Index: index, Role: llm.RoleUser,
+			Content: in.Text, Sender: in.Sender, Source: in.ID,
+		})
+		if err != nil {
+			return nil, err
+		}
+		rows = slices.Insert(rows, at, m)
+		at, index = at+1, index+1
+	}
+	return rows, nil
+}
+
+// lastStep is the step of the last completion; 0 if there is none.
+func lastStep(rows []Message) int {
+	last := 0
+	for _, m := range rows {
+		if m.Role == llm.RoleAssistant {
+			last = max(last, m.Step)
+		}
+	}
+	return last
+}
