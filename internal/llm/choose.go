@@ -1,0 +1,190 @@
+package llm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Configured is a provider that a user has set up: in the config, or by an
+// environment variable of the registry.
+type Configured struct {
+	Name    string        // the user's name for it, or a registry name
+	Kind    string        // registry name; empty: by Name, else by key or base URL, else custom
+	BaseURL string        // empty for the registry's
+	APIKey  string        // may be empty for local and self-hosted providers
+	Timeout time.Duration // 0 for the client's default
+}
+
+// Choice is which provider serves a model, and how.
+type Choice struct {
+	Configured             // with BaseURL filled in
+	Provider   ProviderRow // the registry's row of its kind
+	Model      string      // as the provider wants it
+}
+
+// candidate is a configured provider with its row.
+type candidate struct {
+	Configured
+	row  ProviderRow
+	rank int
+}
+
+// usable reports whether calls can be made at all.
+func (c candidate) usable() bool {
+	return c.url() != "" && (c.APIKey != "" || c.row.Local || c.BaseURL != "")
+}
+
+func (c candidate) url() string {
+	if c.BaseURL != "" {
+		return c.BaseURL
+	}
+	return c.row.BaseURL
+}
+
+func (c candidate) choice(model string) Choice {
+	c.BaseURL = c.url()
+	return Choice{Configured: c.Configured, Provider: c.row, Model: c.row.modelName(model)}
+}
+
+// Choose returns who serves model. That is, in this order: the provider named
+// before its first slash; a gateway recognised by its key, then by its base URL;
+// the provider whose models are named like it; the only one there is. An empty
+// model is the default model of the first provider that has a key. Errors wrap
+// [ErrNoProvider] where nothing fits, and say what to do.
+func Choose(model string, configured []Configured) (Choice, error) {
+	all, err := candidates(configured)
+	if err != nil {
+		return Choice{}, err
+	}
+	if model == "" {
+		return firstWithKey(all)
+	}
+	if name, rest, found := strings.Cut(model, "/"); found {
+		if choice, ok, err := named(name, rest, model, all); ok || err != nil {
+			return choice, err
+		}
+	}
+	usable := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.usable() })
+	for _, fits := range []func(candidate) bool{hasGatewayKey, hasGatewayURL, func(c candidate) bool { return c.row.knows(model) }} {
+		if i := slices.IndexFunc(usable, fits); i >= 0 {
+			return usable[i].choice(model), nil
+		}
+	}
+	if len(usable) == 1 {
+		return usable[0].choice(model), nil
+	}
+	return Choice{}, unserved(model, usable)
+}
+
+// named chooses by the provider's name in front of the model. It is not ok when
+// name is no provider's, or is a vendor's whose models a gateway serves.
+func named(name, rest, model string, all []candidate) (choice Choice, ok bool, err error) {
+	i := slices.IndexFunc(all, func(c candidate) bool { return strings.EqualFold(c.Name, name) })
+	if i >= 0 && all[i].usable() {
+		return all[i].choice(rest), true, nil
+	}
+	row, known := Lookup(strings.ToLower(name))
+	switch {
+	case i >= 0:
+		return Choice{}, false, unusable(all[i])
+	case !known:
+		return Choice{}, false, nil
+	case row.Local:
+		return candidate{Configured: Configured{Name: row.Name}, row: row}.choice(rest), true, nil
+	case slices.ContainsFunc(all, func(c candidate) bool { return c.usable() && c.row.Gateway }):
+		i := slices.IndexFunc(all, func(c candidate) bool { return c.usable() && c.row.Gateway })
+		return all[i].choice(model), true, nil
+	}
+	return Choice{}, false, unusable(candidate{Configured: Configured{Name: row.Name}, row: row})
+}
+
+func firstWithKey(all []candidate) (Choice, error) {
+	for _, c := range all {
+		if c.usable() && c.APIKey != "" && c.row.DefaultModel != "" {
+			return c.choice(c.row.DefaultModel), nil
+		}
+	}
+	return Choice{}, fmt.Errorf("%w with a key and a default model: set OPENAI_API_KEY, ANTHROPIC_API_KEY, OPENROUTER_API_KEY or another provider's key, or name a model as provider/model", ErrNoProvider)
+}
+
+// candidates returns what is configured with its rows, in the registry's order.
+func candidates(configured []Configured) ([]candidate, error) {
+	rows := Registry()
+	all := make([]candidate, 0, len(configured))
+	for _, c := range configured {
+		rank := rankOf(c, rows)
+		if rank < 0 {
+			return nil, fmt.Errorf("provider %s has the unknown kind %q: use one of %s", c.Name, c.Kind, strings.Join(names(rows), ", "))
+		}
+		all = append(all, candidate{Configured: c, row: rows[rank], rank: rank})
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return a.rank - b.rank })
+	return all, nil
+}
+
+// rankOf returns the index of the row that c is of, -1 if its kind is unknown.
+func rankOf(c Configured, rows []ProviderRow) int {
+	if c.Kind != "" {
+		return slices.IndexFunc(rows, func(p ProviderRow) bool { return p.Name == strings.ToLower(c.Kind) })
+	}
+	for _, fits := range []func(ProviderRow) bool{
+		func(p ProviderRow) bool { return p.Name == strings.ToLower(c.Name) },
+		func(p ProviderRow) bool { return p.KeyPrefix != "" && strings.HasPrefix(c.APIKey, p.KeyPrefix) },
+		func(p ProviderRow) bool {
+			return p.BaseURLKeyword != "" && strings.Contains(c.BaseURL, p.BaseURLKeyword)
+		},
+		func(p ProviderRow) bool { return p.Name == "custom" },
+	} {
+		if i := slices.IndexFunc(rows, fits); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func hasGatewayKey(c candidate) bool {
+	return c.row.KeyPrefix != "" && strings.HasPrefix(c.APIKey, c.row.KeyPrefix)
+}
+
+func hasGatewayURL(c candidate) bool {
+	return c.row.BaseURLKeyword != "" && strings.Contains(c.BaseURL, c.row.BaseURLKeyword)
+}
+
+// unusable says what a provider lacks.
+func unusable(c candidate) error {
+	switch {
+	case c.url() == "":
+		return fmt.Errorf("%w: %s needs a base URL: set providers.%s.base_url", ErrNoProvider, c.Name, c.Name)
+	case c.row.Name == c.Name && c.row.KeyEnv != "":
+		return fmt.Errorf("%w: %s has no key: set %s or providers.%s.api_key", ErrNoProvider, c.Name, c.row.KeyEnv, c.Name)
+	}
+	return fmt.Errorf("%w: %s has no key: set providers.%s.api_key", ErrNoProvider, c.Name, c.Name)
+}
+
+// unserved says what could be done to have model served.
+func unserved(model string, usable []candidate) error {
+	for _, row := range Registry() {
+		if row.KeyEnv != "" && row.knows(model) {
+			return fmt.Errorf("%w for model %q: set %s, or name another as provider/model", ErrNoProvider, model, row.KeyEnv)
+		}
+	}
+	if len(usable) == 0 {
+		return fmt.Errorf("%w for model %q: set a provider's key or base URL, and name the model as provider/model", ErrNoProvider, model)
+	}
+	configured := make([]string, len(usable))
+	for i, c := range usable {
+		configured[i] = c.Name
+	}
+	return fmt.Errorf("%w for model %q: name it as provider/model; configured are %s", ErrNoProvider, model, strings.Join(configured, ", "))
+}
+
+func names(rows []ProviderRow) []string {
+	out := make([]string, len(rows))
+	for i, p := range rows {
+		out[i] = p.Name
+	}
+	slices.Sort(out)
+	return out
+}

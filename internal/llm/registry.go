@@ -1,0 +1,179 @@
+package llm
+
+import (
+	"slices"
+	"strings"
+)
+
+// Provider rows are what is known of a kind of provider.
+type ProviderRow struct {
+	Name         string // as users write it: in config, and before the slash of a model
+	Title        string // as people know it
+	KeyEnv       string // environment variable that holds the key; empty: there is none
+	BaseURL      string // of its OpenAI-compatible API; empty: users must say
+	DefaultModel string // empty: users must say
+
+	Keywords       []string // parts of the names of its own models, in lower case
+	KeyPrefix      string   // how its keys begin, for gateways
+	BaseURLKeyword string   // part of its base URL, for gateways
+
+	Vendor      string   // what gateways put before its models' names
+	AddVendor   bool     // a gateway: models without a slash get their vendor in front
+	StripVendor bool     // all up to the last slash is taken off models' names
+	Strip       []string // taken off the beginning of models' names
+
+	Models        []ModelOverride
+	Local         bool // runs with the user: needs no key
+	Gateway       bool // serves others' models
+	SendReasoning bool // wants a model's reasoning back
+	PromptCaching bool // takes cache_control marks
+}
+
+// Registry returns what is known of providers, in the order in which they are
+// preferred.
+func Registry() []ProviderRow {
+	kimi := []ModelOverride{{Model: "kimi-k2.5", Temperature: 1}}
+	return []ProviderRow{
+		{
+			Name: "custom", Title: "Any OpenAI-compatible server", KeyEnv: "CUSTOM_API_KEY",
+		},
+		{
+			Name: "openrouter", Title: "OpenRouter", KeyEnv: "OPENROUTER_API_KEY",
+			BaseURL: "https://openrouter.ai/api/v1", DefaultModel: "anthropic/claude-sonnet-4.5",
+			KeyPrefix: "sk-or-", BaseURLKeyword: "openrouter",
+			Gateway: true, AddVendor: true, Models: kimi, PromptCaching: true,
+		},
+		{
+			Name: "aihubmix", Title: "AiHubMix", KeyEnv: "AIHUBMIX_API_KEY",
+			BaseURL: "https://aihubmix.com/v1", DefaultModel: "claude-sonnet-4-5",
+			BaseURLKeyword: "aihubmix",
+			Gateway:        true, StripVendor: true, Models: kimi,
+		},
+		{
+			Name: "siliconflow", Title: "SiliconFlow", KeyEnv: "SILICONFLOW_API_KEY",
+			BaseURL: "https://api.siliconflow.cn/v1", DefaultModel: "deepseek-ai/DeepSeek-V3",
+			BaseURLKeyword: "siliconflow", Gateway: true, Models: kimi,
+		},
+		{
+			Name: "volcengine", Title: "Volcengine Ark", KeyEnv: "ARK_API_KEY",
+			BaseURL: "https://ark.cn-beijing.volces.com/api/v3", DefaultModel: "doubao-seed-1-6-251015",
+			Keywords: []string{"doubao"}, BaseURLKeyword: "volces",
+			Gateway: true, Models: kimi,
+		},
+		{
+			Name: "anthropic", Title: "Anthropic", KeyEnv: "ANTHROPIC_API_KEY",
+			BaseURL: "https://api.anthropic.com/v1", DefaultModel: "claude-sonnet-4-5",
+			Keywords: []string{"anthropic", "claude"}, Vendor: "anthropic", PromptCaching: true,
+		},
+		{
+			Name: "openai", Title: "OpenAI", KeyEnv: "OPENAI_API_KEY",
+			BaseURL: "https://api.openai.com/v1", DefaultModel: "gpt-4.1",
+			Keywords: []string{"openai", "gpt", "o1", "o3", "o4"}, Vendor: "openai",
+		},
+		{
+			Name: "deepseek", Title: "DeepSeek", KeyEnv: "DEEPSEEK_API_KEY",
+			BaseURL: "https://api.deepseek.com/v1", DefaultModel: "deepseek-chat",
+			Keywords: []string{"deepseek"}, Vendor: "deepseek", SendReasoning: true,
+		},
+		{
+			Name: "gemini", Title: "Google Gemini", KeyEnv: "GEMINI_API_KEY",
+			BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", DefaultModel: "gemini-2.5-flash",
+			Keywords: []string{"gemini"}, Vendor: "google", Strip: []string{"models/", "google/"},
+		},
+		{
+			Name: "zhipu", Title: "Zhipu AI", KeyEnv: "ZAI_API_KEY",
+			BaseURL: "https://open.bigmodel.cn/api/paas/v4", DefaultModel: "glm-4.6",
+			Keywords: []string{"zhipu", "glm", "zai"}, Vendor: "z-ai",
+		},
+		{
+			Name: "dashscope", Title: "DashScope", KeyEnv: "DASHSCOPE_API_KEY",
+			BaseURL: "https://dashscope.aliyuncs.com/compatible-mode/v1", DefaultModel: "qwen-plus",
+			Keywords: []string{"qwen", "dashscope"}, Vendor: "qwen",
+		},
+		{
+			Name: "moonshot", Title: "Moonshot", KeyEnv: "MOONSHOT_API_KEY",
+			BaseURL: "https://api.moonshot.ai/v1", DefaultModel: "kimi-k2.5",
+			Keywords: []string{"moonshot", "kimi"}, Vendor: "moonshotai", Models: kimi, SendReasoning: true,
+		},
+		{
+			Name: "minimax", Title: "MiniMax", KeyEnv: "MINIMAX_API_KEY",
+			BaseURL: "https://api.minimax.io/v1", DefaultModel: "MiniMax-M2",
+			Keywords: []string{"minimax"}, Vendor: "minimax",
+		},
+		{
+			Name: "mistral", Title: "Mistral", KeyEnv: "MISTRAL_API_KEY",
+			BaseURL: "https://api.mistral.ai/v1", DefaultModel: "mistral-large-latest",
+			Keywords: []string{"mistral", "ministral", "magistral", "codestral", "devstral"}, Vendor: "mistralai",
+		},
+		{
+			Name: "xai", Title: "xAI", KeyEnv: "XAI_API_KEY",
+			BaseURL: "https://api.x.ai/v1", DefaultModel: "grok-4",
+			Keywords: []string{"grok"}, Vendor: "x-ai",
+		},
+		{
+			Name: "groq", Title: "Groq", KeyEnv: "GROQ_API_KEY",
+			BaseURL: "https://api.groq.com/openai/v1", DefaultModel: "llama-3.3-70b-versatile",
+			Keywords: []string{"groq", "llama"},
+		},
+		{
+			Name: "azure", Title: "Azure OpenAI (base URL ends in /openai/v1)", KeyEnv: "AZURE_OPENAI_API_KEY",
+		},
+		{
+			Name: "ollama", Title: "Ollama", KeyEnv: "OLLAMA_API_KEY",
+			BaseURL: "http://127.0.0.1:11434/v1", Local: true,
+		},
+		{
+			Name: "vllm", Title: "vLLM", KeyEnv: "VLLM_API_KEY",
+			BaseURL: "http://127.0.0.1:8000/v1", Local: true,
+		},
+		{
+			Name: "lm_studio", Title: "LM Studio", KeyEnv: "LM_STUDIO_API_KEY",
+			BaseURL: "http://127.0.0.1:1234/v1", Local: true,
+		},
+	}
+}
+
+// Lookup returns the registry's row of that name.
+func Lookup(name string) (ProviderRow, bool) {
+	rows := Registry()
+	i := slices.IndexFunc(rows, func(p ProviderRow) bool { return p.Name == name })
+	if i < 0 {
+		return ProviderRow{}, false
+	}
+	return rows[i], true
+}
+
+// knows reports whether model looks like one of the provider's own.
+func (p ProviderRow) knows(model string) bool {
+	name := strings.ToLower(model)
+	return slices.ContainsFunc(p.Keywords, func(word string) bool {
+		at := strings.Index(name, word)
+		// Short words as "o1" count at the beginning of a part only.
+		return at == 0 || at > 0 && (len(word) > 2 || name[at-1] == '/')
+	})
+}
+
+// modelName returns model as the provider wants it.
+func (p ProviderRow) modelName(model string) string {
+	if p.StripVendor {
+		model = model[strings.LastIndexByte(model, '/')+1:]
+	}
+	for _, prefix := range p.Strip {
+		model = strings.TrimPrefix(model, prefix)
+	}
+	if p.AddVendor && !strings.Contains(model, "/") {
+		if vendor := vendorOf(model); vendor != "" {
+			model = vendor + "/" + model
+		}
+	}
+	return model
+}
+
+func vendorOf(model string) string {
+	for _, p := range Registry() {
+		if p.Vendor != "" && p.knows(model) {
+			return p.Vendor
+		}
+	}
+	return ""
+}
