@@ -1,0 +1,277 @@
+// Package channeltest has what the tests of channels share: a conformance suite
+// that every channel passes, a channel in memory, and a backend in memory.
+package channeltest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+// ErrAway is the error of a [Backend] that was told to fail.
+var ErrAway = errors.New("the store is away")
+
+// Answer is what becomes of a message.
+type Answer struct {
+	Events []channels.Event // what can be watched before it ends
+	Reply  string
+	Status channels.Status // zero: done
+	Usage  channels.Usage
+}
+
+// Echo answers every message with its own text.
+func Echo(msg channels.InboundMessage) *Answer { return &Answer{Reply: "echo: " + msg.Text} }
+
+// Hold answers no message: they stay queued until [Backend.Emit] and [Backend.End].
+func Hold(channels.InboundMessage) *Answer { return nil }
+
+// Backend is a [channels.Backend] in memory. Watchers miss no event. Safe for
+// concurrent use.
+type Backend struct {
+	answer func(channels.InboundMessage) *Answer
+
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced at every change
+	messages map[string]*message
+	accepted []channels.InboundMessage
+	calls    int
+	watching int
+	failing  int
+	release  chan struct{} // not nil: Accept waits for it
+}
+
+type message struct {
+	inbound channels.InboundMessage
+	state   channels.MessageState
+	events  []channels.Event
+}
+
+// NewBackend returns a backend that answers as answer says, at once. A nil
+// answer is [Echo].
+func NewBackend(answer func(channels.InboundMessage) *Answer) *Backend {
+	if answer == nil {
+		answer = Echo
+	}
+	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}}
+}
+
+// MessageID implements [channels.Backend].
+func (b *Backend) MessageID(channel, scope, id string) string {
+	return "m-" + channel + "-" + scope + "-" + id
+}
+
+// Accept implements [channels.Backend].
+func (b *Backend) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+	b.mu.Lock()
+	b.calls++
+	release := b.release
+	b.change()
+	b.mu.Unlock()
+	if release != nil {
+		select {
+		case <-release:
+		case <-ctx.Done():
+			return channels.Accepted{}, ctx.Err()
+		}
+	}
+
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failing > 0 {
+		b.failing--
+		return channels.Accepted{}, ErrAway
+	}
+	id, session := b.MessageID(msg.Channel, msg.Scope, msg.ID), sessionKey(msg)
+	receipt := channels.Accepted{Message: id, Session: session, WorkflowID: "session/" + session}
+	if known := b.messages[id]; known != nil {
+		if known.inbound.Text != msg.Text || known.state.Session != session {
+			return channels.Accepted{}, channels.ErrConflict
+		}
+		receipt.Duplicate = true
+		return receipt, nil
+	}
+	m := &message{inbound: msg, state: channels.MessageState{Message: id, Session: session, Status: channels.Queued}}
+	b.messages[id] = m
+	b.accepted = append(b.accepted, msg)
+	if answer := b.answer(msg); answer != nil {
+		m.events = answer.Events
+		m.end(*answer)
+	}
+	b.change()
+	return receipt, nil
+}
+
+func sessionKey(msg channels.InboundMessage) string {
+	key := msg.Channel + ":" + msg.Chat
+	if msg.Thread != "" {
+		key += ":" + msg.Thread
+	}
+	return key
+}
+
+func (m *message) end(a Answer) {
+	m.state.Status, m.state.Reply, m.state.Usage, m.state.Turn = a.Status, a.Reply, a.Usage, m.state.Message
+	if a.Status == "" {
+		m.state.Status = channels.Done
+	}
+}
+
+// Message implements [channels.Backend].
+func (b *Backend) Message(_ context.Context, id string) (channels.MessageState, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := b.messages[id]
+	if m == nil {
+		return channels.MessageState{}, channels.ErrNotFound
+	}
+	return m.state, nil
+}
+
+// Watch implements [channels.Backend].
+func (b *Backend) Watch(ctx context.Context, id string, on func(channels.Event)) error {
+	b.mu.Lock()
+	b.watching++
+	b.change()
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.watching--
+		b.change()
+	}()
+	for seen := 0; ; {
+		b.mu.Lock()
+		changed := b.changed
+		var news []channels.Event
+		ended := false
+		if m := b.messages[id]; m != nil {
+			news, ended = slices.Clone(m.events[seen:]), m.state.Status.Ended()
+		}
+		b.mu.Unlock()
+		seen += len(news)
+		for _, e := range news {
+			on(e)
+		}
+		if ended {
+			on(channels.Event{Kind: channels.EventDone})
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Transcript implements [channels.Backend]: the messages and replies of the
+// session, in the order in which they were accepted.
+func (b *Backend) Transcript(_ context.Context, session string) ([]channels.TranscriptMessage, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var transcript []channels.TranscriptMessage
+	for _, msg := range b.accepted {
+		m := b.messages[b.MessageID(msg.Channel, msg.Scope, msg.ID)]
+		if m.state.Session != session {
+			continue
+		}
+		transcript = append(transcript, channels.TranscriptMessage{
+			Turn: m.state.Message, Role: "user", Content: msg.Text, Sender: msg.Sender, CreatedAt: time.Unix(0, 0).UTC(),
+		})
+		if m.state.Status.Ended() {
+			transcript = append(transcript, channels.TranscriptMessage{
+				Turn: m.state.Message, Step: 1, Role: "assistant", Content: m.state.Reply, CreatedAt: time.Unix(0, 0).UTC(),
+			})
+		}
+	}
+	if transcript == nil {
+		return nil, channels.ErrNotFound
+	}
+	return transcript, nil
+}
+
+// Emit lets an event happen to the accepted message with this ID of ours. An
+// unknown one is ignored.
+func (b *Backend) Emit(id string, e channels.Event) {
+	b.update(id, func(m *message) {
+		m.state.Status, m.state.Turn = channels.Running, m.state.Message
+		m.events = append(m.events, e)
+	})
+}
+
+// End ends the accepted message with this ID of ours. Its Events are not emitted.
+func (b *Backend) End(id string, a Answer) {
+	b.update(id, func(m *message) { m.end(a) })
+}
+
+func (b *Backend) update(id string, change func(*message)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m := b.messages[id]; m != nil {
+		change(m)
+		b.change()
+	}
+}
+
+// FailAccept makes the next n calls of Accept fail with [ErrAway].
+func (b *Backend) FailAccept(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failing = n
+}
+
+// BlockAccept makes calls of Accept wait until release is called.
+func (b *Backend) BlockAccept() (release func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	blocked := make(chan struct{})
+	b.release = blocked
+	return sync.OnceFunc(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.release = nil
+		close(blocked)
+	})
+}
+
+// Accepted returns the messages that were accepted, in order, each once.
+func (b *Backend) Accepted() []channels.InboundMessage {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.accepted)
+}
+
+// Counts are numbers about a [Backend].
+type Counts struct {
+	Calls    int // of Accept, so far, those that failed or wait included
+	Accepted int // messages
+	Watching int // calls of Watch that are under way
+}
+
+// Await waits until until is true of the counts, or ctx ends.
+func (b *Backend) Await(ctx context.Context, until func(Counts) bool) error {
+	for {
+		b.mu.Lock()
+		counts := Counts{Calls: b.calls, Accepted: len(b.accepted), Watching: b.watching}
+		changed := b.changed
+		b.mu.Unlock()
+		if until(counts) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// change wakes those who wait. The lock is held.
+func (b *Backend) change() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}

@@ -1,0 +1,155 @@
+package http
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	nethttp "net/http"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+const (
+	defaultSession = "main"
+	defaultSender  = "http"
+	acceptTimeout  = 30 * time.Second
+)
+
+// api answers the requests.
+type api struct {
+	options Options
+	log     *slog.Logger
+	backend channels.Backend
+}
+
+func newAPI(o Options, log *slog.Logger, b channels.Backend) *api {
+	return &api{options: o, log: log, backend: b}
+}
+
+func (a *api) handler() nethttp.Handler {
+	mux := nethttp.NewServeMux()
+	guard := func(next handlerFunc) nethttp.Handler {
+		if a.options.Token == "" {
+			return a.serve(local(next))
+		}
+		return a.serve(next)
+	}
+	route := func(method, path string, h handlerFunc) {
+		mux.Handle(method+" "+path, guard(h))
+		mux.Handle(path, guard(wrongMethod(method)))
+	}
+	private := func(method, path string, h handlerFunc) {
+		route(method, path, authorized(a.options.Token, h))
+	}
+	route("GET", "/healthz", a.health)
+	private("POST", "/v1/messages", a.postMessage)
+	private("GET", "/v1/messages/{id}", a.getMessage)
+	private("GET", "/v1/messages/{id}/events", a.getEvents)
+	private("GET", "/v1/sessions/{path...}", a.getTranscript)
+	private("POST", "/v1/chat/completions", a.postChat)
+	private("GET", "/v1/models", a.getModels)
+	mux.Handle("/", guard(authorized(a.options.Token, func(_ nethttp.ResponseWriter, r *nethttp.Request) error {
+		return notFound("there is nothing at " + r.URL.Path + ": messages go to POST /v1/messages")
+	})))
+	return mux
+}
+
+func wrongMethod(right string) handlerFunc {
+	return func(w nethttp.ResponseWriter, r *nethttp.Request) error {
+		w.Header().Set("Allow", right)
+		return &apiError{status: nethttp.StatusMethodNotAllowed, detail: ErrorDetail{
+			Type: typeInvalid, Message: "use " + right + " here, not " + r.Method,
+		}}
+	}
+}
+
+func (a *api) health(w nethttp.ResponseWriter, _ *nethttp.Request) error {
+	writeJSON(w, nethttp.StatusOK, Health{Status: "ok", Version: a.options.Version})
+	return nil
+}
+
+func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	var request SendRequest
+	if err := a.decode(w, r, &request, true); err != nil {
+		return err
+	}
+	msg := channels.InboundMessage{
+		Channel: Name, ID: request.ID, Chat: request.Session, Sender: request.Sender, Text: request.Text,
+	}
+	if msg.ID == "" {
+		msg.ID = rand.Text()
+	}
+	if !request.Wait {
+		accepted, err := a.accept(r.Context(), msg)
+		if err != nil {
+			return err
+		}
+		writeJSON(w, nethttp.StatusAccepted, Receipt{ID: msg.ID, Session: accepted.Session, WorkflowID: accepted.WorkflowID})
+		return nil
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	answer := a.follow(ctx, msg.ID)
+	if _, err := a.accept(ctx, msg); err != nil {
+		return err
+	}
+	state, err := answer.await(ctx, ignore, 0, nil)
+	if err != nil {
+		return interrupted(msg.ID)
+	}
+	writeJSON(w, nethttp.StatusOK, newMessage(msg.ID, state))
+	return nil
+}
+
+// accept checks a message, fills in what was left open, and hands it over.
+// The client going away or the server shutting down does not stop it: either
+// the message is accepted whole or the backend says why not.
+func (a *api) accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+	if msg.Chat == "" {
+		msg.Chat = defaultSession
+	}
+	if msg.Sender == "" {
+		msg.Sender = defaultSender
+	}
+	err := errors.Join(checkName("id", msg.ID), checkName("session", msg.Chat), checkName("sender", msg.Sender), a.checkText("text", msg.Text))
+	if err != nil {
+		return channels.Accepted{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
+	defer cancel()
+	return a.backend.Accept(ctx, msg)
+}
+
+func (a *api) getMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	state, err := a.message(r)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, nethttp.StatusOK, newMessage(r.PathValue("id"), state))
+	return nil
+}
+
+// message returns the message that a path names.
+func (a *api) message(r *nethttp.Request) (channels.MessageState, error) {
+	return a.backend.Message(r.Context(), a.backend.MessageID(Name, "", r.PathValue("id")))
+}
+
+// getTranscript takes the rest of the path, since a session key may have slashes.
+func (a *api) getTranscript(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	key, ok := strings.CutSuffix(r.PathValue("path"), "/messages")
+	if !ok || key == "" {
+		return notFound("there is nothing at " + r.URL.Path + ": a transcript is at /v1/sessions/KEY/messages, with a key like http:main")
+	}
+	messages, err := a.backend.Transcript(r.Context(), key)
+	if err != nil {
+		return err
+	}
+	if messages == nil {
+		messages = []channels.TranscriptMessage{}
+	}
+	writeJSON(w, nethttp.StatusOK, Transcript{Session: key, Messages: messages})
+	return nil
+}

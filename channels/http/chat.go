@@ -1,0 +1,167 @@
+package http
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	nethttp "net/http"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+// Headers of the OpenAI-compatible API.
+const (
+	sessionHeader     = "X-Holdfast-Session" // names the session, in requests and answers
+	idempotencyHeader = "Idempotency-Key"    // is the message's ID
+	retryHeader       = "X-Should-Retry"     // OpenAI's clients repeat a request unless it is false
+)
+
+// chatRequest has what we heed of a request for a chat completion. The agent has
+// its own instructions, memory and settings, so the rest does not matter.
+type chatRequest struct {
+	Model         string            `json:"model"`
+	Messages      []chatMessage     `json:"messages"`
+	User          string            `json:"user"`
+	N             *int              `json:"n"`
+	Tools         []json.RawMessage `json:"tools"`
+	Functions     []json.RawMessage `json:"functions"`
+	Stream        bool              `json:"stream"`
+	StreamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+type chatMessage struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+type contentPart struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// text returns what the last user message says: the agent knows what was before.
+func (c *chatRequest) text() (string, error) {
+	for i := len(c.Messages) - 1; i >= 0; i-- {
+		if c.Messages[i].Role == "user" {
+			return c.Messages[i].text()
+		}
+	}
+	return "", invalid("messages", "messages has no message with the role user: the last one of them is what the agent answers")
+}
+
+func (m *chatMessage) text() (string, error) {
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		return text, nil
+	}
+	var parts []contentPart
+	if json.Unmarshal(m.Content, &parts) != nil {
+		return "", invalid("messages", "content must be a string or a list of parts")
+	}
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		if part.Type != "text" {
+			return "", invalid("messages", "content parts of type "+part.Type+" are not supported: send text only")
+		}
+		texts[i] = part.Text
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+func (c *chatRequest) check() error {
+	unsupported := func(param, message string) error {
+		e := invalid(param, message)
+		e.detail.Code = "unsupported_parameter"
+		return e
+	}
+	switch {
+	case len(c.Tools) > 0:
+		return unsupported("tools", "tools of the client are not supported: the agent runs its own tools; leave tools out, or offer yours to it as an MCP server")
+	case len(c.Functions) > 0:
+		return unsupported("functions", "functions of the client are not supported: the agent runs its own tools; leave functions out, or offer yours to it as an MCP server")
+	case c.N != nil && *c.N != 1:
+		return unsupported("n", "n must be 1: the agent gives one answer")
+	}
+	return nil
+}
+
+// postChat answers as OpenAI's chat completions do. Without a session it is a
+// new one, named after the message, so that the same message sent again finds it.
+func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	var request chatRequest
+	if err := a.decode(w, r, &request, false); err != nil {
+		return err
+	}
+	if err := request.check(); err != nil {
+		return err
+	}
+	text, err := request.text()
+	if err != nil {
+		return err
+	}
+	if err := a.checkText("messages", text); err != nil {
+		return err
+	}
+	msg := channels.InboundMessage{
+		Channel: Name, ID: r.Header.Get(idempotencyHeader), Chat: r.Header.Get(sessionHeader), Text: text, Queue: true,
+	}
+	if msg.ID == "" {
+		msg.ID = rand.Text()
+		w.Header().Set(retryHeader, "false")
+	}
+	if msg.Chat == "" {
+		msg.Chat = request.User
+	}
+	if msg.Chat == "" {
+		msg.Chat = "chat-" + msg.ID
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	answer := a.follow(ctx, msg.ID)
+	if _, err := a.accept(ctx, msg); err != nil {
+		w.Header().Del(retryHeader)
+		return err
+	}
+	w.Header().Set(sessionHeader, msg.Chat)
+	if request.Model == "" {
+		request.Model = a.options.Models[0]
+	}
+	completion := completion{ID: msg.ID, Created: time.Now().Unix(), Model: request.Model}
+	if request.Stream {
+		a.streamChat(ctx, w, answer, completion, request.StreamOptions.IncludeUsage)
+		return nil
+	}
+	state, err := answer.await(ctx, ignore, 0, nil)
+	if err != nil {
+		return interrupted(msg.ID)
+	}
+	if state.Status == channels.Failed {
+		w.Header().Set(retryHeader, "false")
+		return turnFailed(state)
+	}
+	writeJSON(w, nethttp.StatusOK, completion.whole(state))
+	return nil
+}
+
+func turnFailed(state channels.MessageState) *apiError {
+	return &apiError{status: nethttp.StatusBadGateway, detail: ErrorDetail{Type: typeTurnFailed, Message: state.Reply}}
+}
+
+func (a *api) getModels(w nethttp.ResponseWriter, _ *nethttp.Request) error {
+	type model struct {
+		ID      string `json:"id"`
+		Object  string `json:"object"`
+		Created int64  `json:"created"`
+		OwnedBy string `json:"owned_by"`
+	}
+	models := make([]model, len(a.options.Models))
+	for i, id := range a.options.Models {
+		models[i] = model{ID: id, Object: "model", OwnedBy: "holdfast"}
+	}
+	writeJSON(w, nethttp.StatusOK, map[string]any{"object": "list", "data": models})
+	return nil
+}

@@ -1,0 +1,88 @@
+package http_test
+
+import (
+	"bufio"
+	"io"
+	nethttp "net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/http"
+)
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a stream tells what happens and ends with the reply", func(t *testing.T) {
+		t.Parallel()
+		s := start(t, http.Options{KeepAlive: time.Hour}, channeltest.Hold)
+		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
+		response := s.open(t.Context(), "GET", "/v1/messages/a1/events", "")
+		defer func() { _ = response.Body.Close() }()
+		require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
+
+		id := s.message("a1")
+		for _, e := range []channels.Event{
+			{Kind: channels.EventTurnJoined},
+			{Kind: channels.EventText, Text: "two\nlines ", Step: 1},
+			{Kind: channels.EventReset, Step: 1},
+			{Kind: channels.EventToolStart, Tool: "exec", Text: "ls", Step: 1},
+			{Kind: channels.EventToolDone, Tool: "exec", Text: "a b", Step: 1},
+		} {
+			s.backend.Emit(id, e)
+		}
+		s.backend.End(id, channeltest.Answer{Reply: "done", Usage: channels.Usage{PromptTokens: 3, CompletionTokens: 1}})
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.Equal(t, ": keep-alive\n"+
+			"event: turn_joined\ndata: {}\n\n"+
+			"event: text\ndata: {\"text\":\"two\\nlines \",\"step\":1}\n\n"+
+			"event: reset\ndata: {\"step\":1}\n\n"+
+			"event: tool_start\ndata: {\"text\":\"ls\",\"tool\":\"exec\",\"step\":1}\n\n"+
+			"event: tool_done\ndata: {\"text\":\"a b\",\"tool\":\"exec\",\"step\":1}\n\n"+
+			"event: done\ndata: {\"id\":\"a1\",\"session\":\"http:main\",\"status\":\"done\",\"reply\":\"done\",\"turn\":\"m-http--a1\",\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n",
+			string(body))
+	})
+
+	t.Run("a message that had ended is told at once", func(t *testing.T) {
+		t.Parallel()
+		s := start(t, http.Options{}, nil)
+		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
+		status, _, body := s.do("GET", "/v1/messages/a1/events", "")
+		require.Equal(t, 200, status)
+		require.Contains(t, body, "event: done\ndata: {\"id\":\"a1\",\"session\":\"http:main\",\"status\":\"done\",\"reply\":\"echo: hi\"")
+	})
+
+	t.Run("a quiet stream shows that it is alive, and ends with the server", func(t *testing.T) {
+		t.Parallel()
+		s := start(t, http.Options{KeepAlive: time.Millisecond}, channeltest.Hold)
+		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
+		response := s.open(t.Context(), "GET", "/v1/messages/a1/events", "")
+		defer func() { _ = response.Body.Close() }()
+		lines := bufio.NewReader(response.Body)
+		for range 3 {
+			line, err := lines.ReadString('\n')
+			require.NoError(t, err)
+			require.Equal(t, ": keep-alive\n", line)
+		}
+		require.NoError(t, s.stop())
+		rest, err := io.ReadAll(lines)
+		require.NoError(t, err)
+		require.NotContains(t, string(rest), "done")
+	})
+
+	t.Run("a client that goes away is not watched for any more", func(t *testing.T) {
+		t.Parallel()
+		s := start(t, http.Options{}, channeltest.Hold)
+		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
+		response := s.open(t.Context(), "GET", "/v1/messages/a1/events", "")
+		require.Equal(t, nethttp.StatusOK, response.StatusCode)
+		s.await(func(c channeltest.Counts) bool { return c.Watching == 1 })
+		require.NoError(t, response.Body.Close())
+		s.await(func(c channeltest.Counts) bool { return c.Watching == 0 })
+	})
+}

@@ -1,0 +1,121 @@
+// Package http is the channel of programs: an HTTP API of its own, and one that
+// OpenAI's clients understand.
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	nethttp "net/http"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+// Name is the channel's name, the first part of its session keys.
+const Name = "http"
+
+const (
+	defaultListen    = "127.0.0.1:8090"
+	defaultMaxText   = 1 << 20
+	defaultKeepAlive = 15 * time.Second
+
+	headerTimeout   = 10 * time.Second
+	idleTimeout     = 2 * time.Minute
+	shutdownTimeout = 5 * time.Second
+	maxHeaderBytes  = 64 << 10
+)
+
+// Options are the settings of a [Channel]. The zero value listens on loopback.
+type Options struct {
+	Listen    string        // host:port; empty: 127.0.0.1:8090. Ignored with a Listener
+	Listener  net.Listener  // already open; the channel closes it
+	Token     string        // bearer token that clients have to send; empty: none, and loopback only
+	MaxText   int           // bytes in the text of a message; 0: 1 MB. A body may have 8 times that
+	KeepAlive time.Duration // between signs of life in a stream; 0: 15 s
+	Models    []string      // what /v1/models lists; empty: "holdfast"
+	Version   string        // what /healthz tells
+	Logger    *slog.Logger  // nil: discard
+}
+
+// Channel serves the API.
+type Channel struct {
+	options  Options
+	listener net.Listener
+}
+
+// New opens the listener, so that a taken port is known at once. Beyond
+// loopback it refuses to listen without a token. [Channel.Run] closes it.
+func New(o Options) (*Channel, error) {
+	if o.Listen == "" {
+		o.Listen = defaultListen
+	}
+	if o.MaxText == 0 {
+		o.MaxText = defaultMaxText
+	}
+	if o.KeepAlive == 0 {
+		o.KeepAlive = defaultKeepAlive
+	}
+	if len(o.Models) == 0 {
+		o.Models = []string{"holdfast"}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	address := o.Listen
+	if o.Listener != nil {
+		address = o.Listener.Addr().String()
+	}
+	if o.Token == "" && !isLoopback(address) {
+		return nil, fmt.Errorf("http: %s can be reached from other machines, and there is no token: set channels.http.token, or listen on 127.0.0.1", address)
+	}
+	if o.Listener == nil {
+		listener, err := net.Listen("tcp", o.Listen)
+		if err != nil {
+			return nil, fmt.Errorf("http: listen: %w", err)
+		}
+		o.Listener = listener
+	}
+	return &Channel{options: o, listener: o.Listener}, nil
+}
+
+// Addr returns the address that the channel listens on.
+func (c *Channel) Addr() net.Addr { return c.listener.Addr() }
+
+// Run implements [channels.Receiver]. When ctx ends, open waits and streams are
+// ended, messages on their way in are still accepted, within 5 seconds. It can
+// be called once.
+func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
+	log := c.options.Logger.With("channel", Name)
+	server := &nethttp.Server{
+		Handler:           newAPI(c.options, log, b).handler(),
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(c.listener) }()
+	log.Info("started", "address", c.Addr().String())
+
+	select {
+	case err := <-served:
+		return fmt.Errorf("http: serve: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	err := server.Shutdown(grace)
+	if err != nil {
+		err = errors.Join(err, server.Close())
+	}
+	<-served
+	if err != nil {
+		return fmt.Errorf("http: shut down: %w", err)
+	}
+	log.Info("stopped")
+	return nil
+}

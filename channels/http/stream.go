@@ -1,0 +1,148 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	nethttp "net/http"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+const (
+	eventBuffer  = 64
+	writeTimeout = 30 * time.Second // for a client that has stopped reading
+)
+
+// answer is what happens to a message, followed beside the request.
+type answer struct {
+	api    *api
+	id     string // the backend's
+	events chan channels.Event
+}
+
+// follow begins to watch a message, which need not be accepted yet. It ends with ctx.
+func (a *api) follow(ctx context.Context, id string) *answer {
+	an := &answer{api: a, id: a.backend.MessageID(Name, "", id), events: make(chan channels.Event, eventBuffer)}
+	go func() {
+		defer close(an.events)
+		err := a.backend.Watch(ctx, an.id, func(e channels.Event) {
+			select {
+			case an.events <- e:
+			case <-ctx.Done():
+			}
+		})
+		if err != nil && ctx.Err() == nil {
+			a.log.ErrorContext(ctx, "message not watched", "message", an.id, "err", err)
+		}
+	}()
+	return an
+}
+
+// ignore is for those who wait for the end only.
+func ignore(channels.Event) error { return nil }
+
+// await calls on with each event until the message has ended, and idle whenever
+// every has passed, if not 0. An error of either ends it.
+func (an *answer) await(ctx context.Context, on func(channels.Event) error, every time.Duration, idle func() error) (channels.MessageState, error) {
+	var tick <-chan time.Time
+	if every > 0 {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		var err error
+		select {
+		case e, ok := <-an.events:
+			switch {
+			case !ok:
+				return channels.MessageState{}, errInterrupted
+			case e.Kind == channels.EventDone:
+				return an.ended(ctx)
+			}
+			err = on(e)
+		case <-tick:
+			err = idle()
+		}
+		if err != nil {
+			return channels.MessageState{}, err
+		}
+	}
+}
+
+func (an *answer) ended(ctx context.Context) (channels.MessageState, error) {
+	state, err := an.api.backend.Message(ctx, an.id)
+	if err != nil {
+		an.api.log.ErrorContext(ctx, "answer not fetched", "message", an.id, "err", err)
+		return channels.MessageState{}, fmt.Errorf("fetch the answer: %w", err)
+	}
+	return state, nil
+}
+
+// stream writes server-sent events.
+type stream struct {
+	w    nethttp.ResponseWriter
+	conn *nethttp.ResponseController
+}
+
+func newStream(w nethttp.ResponseWriter) (*stream, error) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(nethttp.StatusOK)
+	s := &stream{w: w, conn: nethttp.NewResponseController(w)}
+	return s, s.keepAlive()
+}
+
+// keepAlive writes a comment. One line only: some clients count the lines that
+// are not data, and give up after some hundreds.
+func (s *stream) keepAlive() error { return s.write(": keep-alive\n") }
+
+// send writes an event with data as JSON; with an empty name, data only.
+func (s *stream) send(name string, data any) error {
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	if name != "" {
+		name = "event: " + name + "\n"
+	}
+	return s.write(name + "data: " + string(encoded) + "\n\n")
+}
+
+func (s *stream) write(text string) error {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	if err := s.conn.Flush(); err != nil {
+		return err
+	}
+	return s.conn.SetWriteDeadline(time.Time{})
+}
+
+// getEvents ends the stream without a "done" event when it cannot go on; the
+// client connects again.
+func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	if _, err := a.message(r); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	answer := a.follow(ctx, r.PathValue("id"))
+	events, err := newStream(w)
+	if err != nil {
+		return nil
+	}
+	state, err := answer.await(ctx, func(e channels.Event) error {
+		return events.send(string(e.Kind), Event{Text: e.Text, Tool: e.Tool, Step: e.Step})
+	}, a.options.KeepAlive, events.keepAlive)
+	if err == nil {
+		_ = events.send(string(channels.EventDone), newMessage(r.PathValue("id"), state))
+	}
+	return nil
+}
