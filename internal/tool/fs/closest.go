@@ -1,0 +1,73 @@
+package fs
+
+import (
+	"bytes"
+	"strings"
+)
+
+const (
+	closeEnough  = 0.5       // how much alike a line must be to be worth showing
+	compareLimit = 300       // bytes of a line that are compared and shown
+	searchLimit  = 100 << 10 // lines that are compared
+)
+
+// closest finds the line of content that is most like the first line of text
+// that is not blank. number is 0 when none is like it.
+func closest(content []byte, text string) (number int, line string) {
+	wanted := firstLine(text)
+	if wanted == "" {
+		return 0, ""
+	}
+	pairs, best := bigrams(wanted), closeEnough
+	i := 0
+	for raw := range bytes.Lines(content) {
+		if i++; i > searchLimit {
+			break
+		}
+		candidate := string(wholeRunes(raw[:min(len(raw), compareLimit)]))
+		if score := alike(pairs, bigrams(squeeze(candidate))); score > best {
+			best, number, line = score, i, strings.TrimRight(candidate, "\r\n")
+		}
+	}
+	return number, line
+}
+
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if squeezed := squeeze(line); squeezed != "" {
+			return squeezed[:min(len(squeezed), compareLimit)]
+		}
+	}
+	return ""
+}
+
+// squeeze takes out white space, what old texts get wrong most often.
+func squeeze(line string) string { return strings.Join(strings.Fields(line), "") }
+
+// bigrams counts the pairs of neighbouring bytes.
+func bigrams(s string) map[string]int {
+	pairs := make(map[string]int, len(s))
+	for i := range max(len(s)-1, 0) {
+		pairs[s[i:i+2]]++
+	}
+	if len(s) == 1 {
+		pairs[s] = 1
+	}
+	return pairs
+}
+
+// alike is the share of pairs that a and b have in common (Dice's coefficient).
+func alike(a, b map[string]int) float64 {
+	common, all := 0, 0
+	for pair, n := range a {
+		common += min(n, b[pair])
+		all += n
+	}
+	for _, n := range b {
+		all += n
+	}
+	if all == 0 {
+		return 0
+	}
+	return 2 * float64(common) / float64(all)
+}

@@ -1,0 +1,126 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const findDescription = `Finds files by name. The pattern may have * ? [a-z] {a,b} and ** for any number of
+directories; without a slash it is matched against names at any depth. Returns sorted paths.`
+
+const (
+	findLimit = 200     // paths returned
+	walkLimit = 200_000 // files and directories looked at
+)
+
+type findArgs struct {
+	Pattern string `json:"pattern" jsonschema:"e.g. *.go or docs/**/*.md"`
+	Path    string `json:"path,omitempty" jsonschema:"directory to search, relative to the workspace; all of it when left out"`
+}
+
+func (t tree) findFiles(ctx context.Context, _ tool.Call, args findArgs) (tool.Result, error) {
+	match, err := globber(args.Pattern)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	p, err := t.at(args.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer p.close()
+
+	var found []string
+	size := 0
+	notes, err := p.walk(ctx, func(name, rel string) error {
+		if !match(rel) {
+			return nil
+		}
+		shown := p.show(name)
+		if size += len(shown) + 1; len(found) == findLimit || size > resultLimit {
+			return errEnough
+		}
+		found = append(found, shown)
+		return nil
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	slices.Sort(found)
+	text := strings.Join(found, "\n")
+	if len(found) == 0 {
+		text = fmt.Sprintf("no file matches %q", args.Pattern)
+	}
+	return tool.Result{Text: text + notes}, nil
+}
+
+// globber returns a function that matches slash-separated paths.
+func globber(pattern string) (func(rel string) bool, error) {
+	if !doublestar.ValidatePattern(pattern) {
+		return nil, fmt.Errorf("%q is not a valid pattern; use * ? [a-z] {a,b} and **", pattern)
+	}
+	pattern = strings.TrimPrefix(pattern, "./")
+	byName := !strings.Contains(pattern, "/")
+	return func(rel string) bool {
+		if byName {
+			rel = path.Base(rel)
+		}
+		return doublestar.MatchUnvalidated(pattern, rel)
+	}, nil
+}
+
+// errEnough ends a walk whose result is full.
+var errEnough = errors.New("enough was found")
+
+// walk calls visit for each file beneath p, links included but not followed, and
+// nothing in .git. A place that is a file is visited itself. name is the file's
+// in p's root, rel is relative to p with slashes. The notes, empty or on a line
+// of their own, say what the caller did not get to see.
+func (p place) walk(ctx context.Context, visit func(name, rel string) error) (notes string, err error) {
+	start := filepath.ToSlash(p.name)
+	if _, err := p.root.Stat(p.name); err != nil {
+		return "", explain(p.show(p.name), err)
+	}
+	seen, unreadable := 0, 0
+	err = fs.WalkDir(p.root.FS(), start, func(name string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if seen++; seen > walkLimit {
+			return errEnough
+		}
+		switch {
+		case err != nil:
+			unreadable++
+			return nil
+		case entry.IsDir() && entry.Name() == ".git" && name != start:
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		rel := strings.TrimPrefix(strings.TrimPrefix(name, start), "/")
+		if start == "." || rel == "" {
+			rel = name
+		}
+		return visit(filepath.FromSlash(name), rel)
+	})
+	switch {
+	case errors.Is(err, errEnough):
+		notes, err = "\n[there is more; narrow it down by path or pattern]", nil
+	case err != nil:
+		return "", err
+	}
+	if unreadable > 0 {
+		notes += fmt.Sprintf("\n[%d places could not be read]", unreadable)
+	}
+	return notes, nil
+}

@@ -1,0 +1,153 @@
+package fs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const grepDescription = `Searches files for lines that match a regular expression (RE2, as in Go). Returns
+path:line: text for matches and path-line- text for context. Binary files and .git are skipped.`
+
+const (
+	grepLine    = 64 << 10 // bytes of a line that are searched
+	grepShown   = 300      // bytes of a line that are shown
+	grepContext = 10       // context lines at most
+)
+
+type grepArgs struct {
+	Pattern    string `json:"pattern" jsonschema:"regular expression"`
+	Path       string `json:"path,omitempty" jsonschema:"file or directory to search, relative to the workspace; all of it when left out"`
+	Glob       string `json:"glob,omitempty" jsonschema:"only files that match, e.g. *.go"`
+	Context    int    `json:"context,omitempty" jsonschema:"lines to show before and after each match, at most 10"`
+	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"upper and lower case are the same"`
+}
+
+func (t tree) grep(ctx context.Context, _ tool.Call, args grepArgs) (tool.Result, error) {
+	expression := args.Pattern
+	if args.IgnoreCase {
+		expression = "(?i)" + expression
+	}
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("pattern: %w", err)
+	}
+	match := func(string) bool { return true }
+	if args.Glob != "" {
+		if match, err = globber(args.Glob); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	p, err := t.at(args.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer p.close()
+
+	s := search{re: re, context: min(max(args.Context, 0), grepContext)}
+	notes, err := p.walk(ctx, func(name, rel string) error {
+		if !match(rel) {
+			return nil
+		}
+		f, _, err := openRegular(p.root, name)
+		if err != nil {
+			s.skipped++
+			return nil
+		}
+		defer f.Close()
+		return s.file(ctx, f, p.show(name))
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	text := strings.TrimSuffix(s.out.String(), "\n")
+	if s.out.Len() == 0 {
+		text = fmt.Sprintf("nothing matches %q", args.Pattern)
+	}
+	if s.skipped > 0 {
+		notes += fmt.Sprintf("\n[%d files could not be read]", s.skipped)
+	}
+	return tool.Result{Text: text + notes}, nil
+}
+
+// search collects the matches in file after file until the result is full.
+type search struct {
+	re      *regexp.Regexp
+	context int
+
+	out     bytes.Buffer
+	full    bool
+	skipped int
+}
+
+// file searches one file. errEnough says that the result is full.
+func (s *search) file(ctx context.Context, f *os.File, shown string) error {
+	lines := newLineReader(f, grepLine)
+	if _, binary := lines.binary(); binary {
+		return nil
+	}
+	var before []string // the lines before this one that a match would show
+	after := 0          // lines still to be shown after a match
+	last := 0           // the last line shown
+	for number := 1; ; number++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		line, _, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			s.skipped++
+			return nil
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		switch {
+		case s.re.Match(line):
+			if s.context > 0 && s.out.Len() > 0 && (last == 0 || number-len(before) > last+1) {
+				err = s.emit("--\n")
+			}
+			for i, text := range before {
+				err = errors.Join(err, s.emit("%s-%d- %s\n", shown, number-len(before)+i, text))
+			}
+			err = errors.Join(err, s.emit("%s:%d: %s\n", shown, number, short(line)))
+			before, after, last = nil, s.context, number
+		case after > 0:
+			err = s.emit("%s-%d- %s\n", shown, number, short(line))
+			after, last = after-1, number
+		case s.context > 0:
+			if len(before) == s.context {
+				before = before[1:]
+			}
+			before = append(before, short(line))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// emit adds a line to the result. errEnough says that there is no room for it.
+func (s *search) emit(format string, args ...any) error {
+	line := fmt.Sprintf(format, args...)
+	if s.full = s.full || s.out.Len()+len(line) > resultLimit; s.full {
+		return errEnough
+	}
+	s.out.WriteString(line)
+	return nil
+}
+
+// short is a line as it is shown.
+func short(line []byte) string {
+	if len(line) > grepShown {
+		return strings.ToValidUTF8(string(wholeRunes(line[:grepShown])), "\uFFFD") + "…"
+	}
+	return strings.ToValidUTF8(string(line), "\uFFFD")
+}

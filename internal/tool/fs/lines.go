@@ -1,0 +1,68 @@
+package fs
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// sniffed is how much of a file's beginning, in bytes, decides whether it is text.
+const sniffed = 8000
+
+// lineReader reads a file of any size line by line in bounded memory.
+type lineReader struct {
+	r     *bufio.Reader
+	limit int // bytes of a line that are kept
+}
+
+func newLineReader(r io.Reader, limit int) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
+}
+
+// binary reports whether what follows does not look like text.
+func (l *lineReader) binary() (head []byte, binary bool) {
+	head, _ = l.r.Peek(sniffed)
+	return head, bytes.IndexByte(head, 0) >= 0
+}
+
+// more reports whether next would return a line.
+func (l *lineReader) more() bool {
+	_, err := l.r.Peek(1)
+	return err == nil
+}
+
+// next returns the next line with its end, cut to the limit. At the end of the
+// file err is io.EOF and line is empty.
+func (l *lineReader) next() (line []byte, cut bool, err error) {
+	for {
+		piece, err := l.r.ReadSlice('\n')
+		room := l.limit - len(line)
+		if len(piece) > room {
+			piece, cut = piece[:room], true
+		}
+		line = append(line, piece...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return line, cut, nil
+		default:
+			return line, cut, err
+		}
+	}
+}
+
+// wholeRunes is b without a character that was cut in two at its end.
+func wholeRunes(b []byte) []byte {
+	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return b[:i]
+			}
+			break
+		}
+	}
+	return b
+}

@@ -1,0 +1,91 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const listDescription = `Lists a directory: one entry a line, sorted, directories with a slash, files with
+their size.`
+
+const (
+	listLimit = 500    // entries shown
+	scanLimit = 10_000 // entries read and sorted
+)
+
+type listArgs struct {
+	Path string `json:"path,omitempty" jsonschema:"the directory, relative to the workspace; the workspace itself when left out"`
+}
+
+func (t tree) listDir(_ context.Context, _ tool.Call, args listArgs) (tool.Result, error) {
+	p, err := t.at(args.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer p.close()
+	shown := p.show(p.name)
+	info, err := p.root.Stat(p.name)
+	if err != nil {
+		return tool.Result{}, explain(shown, err)
+	}
+	if !info.IsDir() {
+		return tool.Result{}, fmt.Errorf("%s is not a directory; read_file reads files", shown)
+	}
+	dir, err := p.root.Open(p.name)
+	if err != nil {
+		return tool.Result{}, explain(shown, err)
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(scanLimit)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return tool.Result{}, explain(shown, err)
+	}
+	if len(entries) == 0 {
+		return tool.Result{Text: shown + " is empty"}, nil
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+
+	var out strings.Builder
+	for i, entry := range entries {
+		line := p.describe(entry) + "\n"
+		if i == listLimit || out.Len()+len(line) > resultLimit {
+			count := fmt.Sprint(len(entries))
+			if len(entries) == scanLimit {
+				count = fmt.Sprintf("at least %d", scanLimit)
+			}
+			fmt.Fprintf(&out, "[%d of %s entries; use find_files with a pattern to narrow it down]", i, count)
+			break
+		}
+		out.WriteString(line)
+	}
+	return tool.Result{Text: out.String()}, nil
+}
+
+func (p place) describe(entry os.DirEntry) string {
+	name := strings.ToValidUTF8(entry.Name(), "\uFFFD")
+	switch {
+	case entry.IsDir():
+		return name + "/"
+	case entry.Type()&os.ModeSymlink != 0:
+		target, err := p.root.Readlink(filepath.Join(p.name, entry.Name()))
+		if err != nil {
+			target = "?"
+		}
+		return name + " -> " + strings.ToValidUTF8(target, "\uFFFD")
+	case !entry.Type().IsRegular():
+		return name + " (not a regular file)"
+	}
+	info, err := entry.Info()
+	if err != nil {
+		return name
+	}
+	return fmt.Sprintf("%s (%d bytes)", name, info.Size())
+}

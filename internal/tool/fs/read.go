@@ -1,0 +1,122 @@
+package fs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const readDescription = `Reads a text file. Returns up to 2000 lines or 15 kB at a time and says where to
+go on when there is more.`
+
+// readLines is how many lines are returned unless the call says otherwise.
+const readLines = 2000
+
+type readArgs struct {
+	Path   string `json:"path" jsonschema:"the file, relative to the workspace"`
+	Offset int    `json:"offset,omitempty" jsonschema:"line to start at, 1 is the first"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"how many lines at most"`
+}
+
+func (t tree) readFile(ctx context.Context, _ tool.Call, args readArgs) (tool.Result, error) {
+	p, err := t.at(args.Path)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer p.close()
+	f, info, err := openRegular(p.root, p.name)
+	if err != nil {
+		return tool.Result{}, explain(p.show(p.name), err)
+	}
+	defer f.Close()
+
+	lines := newLineReader(f, resultLimit)
+	if head, binary := lines.binary(); binary {
+		return tool.Result{Text: fmt.Sprintf("%s is a binary file (%s, %d bytes); it is not shown",
+			p.show(p.name), http.DetectContentType(head), info.Size())}, nil
+	}
+	w := window{first: max(args.Offset, 1), count: readLines}
+	if args.Limit > 0 {
+		w.count = args.Limit
+	}
+	if err := w.read(ctx, lines); err != nil {
+		return tool.Result{}, explain(p.show(p.name), err)
+	}
+	return tool.Result{Text: w.String()}, nil
+}
+
+// window is a part of a file: count lines from the first on, as far as they fit.
+type window struct {
+	first, count int
+
+	text    bytes.Buffer
+	seen    int  // lines read, the skipped ones included
+	more    bool // there are lines after the window
+	cutLine bool // the window's only line did not fit
+}
+
+func (w *window) read(ctx context.Context, lines *lineReader) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if w.cutLine || w.seen+1 >= w.first+w.count {
+			w.more = lines.more()
+			return nil
+		}
+		line, cut, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if w.seen+1 >= w.first {
+			if w.text.Len() > 0 && w.text.Len()+len(line) > resultLimit {
+				w.more = true
+				return nil
+			}
+			w.text.Write(line)
+			w.cutLine = cut
+		}
+		w.seen++
+	}
+}
+
+// String is the window's text, followed by what there is to know about it.
+func (w *window) String() string {
+	var notes []string
+	text := w.text.Bytes()
+	switch {
+	case w.seen == 0:
+		notes = append(notes, "the file is empty")
+	case w.seen < w.first:
+		notes = append(notes, fmt.Sprintf("the file has only %d lines, there is no line %d", w.seen, w.first))
+	case w.more:
+		notes = append(notes, fmt.Sprintf("lines %d to %d; there is more, go on with offset %d", w.first, w.seen, w.seen+1))
+	case w.first > 1:
+		notes = append(notes, fmt.Sprintf("lines %d to %d, the end of the file", w.first, w.seen))
+	}
+	if w.cutLine {
+		notes = append(notes, fmt.Sprintf("line %d is longer than %d bytes and was cut", w.seen, resultLimit))
+		text = wholeRunes(text)
+	}
+	if !utf8.Valid(text) {
+		notes = append(notes, "the file is not valid UTF-8; broken bytes are shown as \uFFFD")
+	}
+	out := strings.ToValidUTF8(string(text), "\uFFFD")
+	if len(notes) == 0 {
+		return out
+	}
+	if out != "" && !strings.HasSuffix(out, "\n") {
+		out += "\n"
+	}
+	return out + "[" + strings.Join(notes, "; ") + "]"
+}
