@@ -31,30 +31,23 @@ func newAPI(o Options, log *slog.Logger, b channels.Backend) *api {
 
 func (a *api) handler() nethttp.Handler {
 	mux := nethttp.NewServeMux()
-	guard := func(next handlerFunc) nethttp.Handler {
-		if a.options.Token == "" {
-			return a.serve(local(next))
-		}
-		return a.serve(next)
+	route := func(method, path string, guard func(handlerFunc) handlerFunc, h handlerFunc) {
+		mux.Handle(method+" "+path, a.serve(guard(h)))
+		mux.Handle(path, a.serve(guard(wrongMethod(method))))
 	}
-	route := func(method, path string, h handlerFunc) {
-		mux.Handle(method+" "+path, guard(h))
-		mux.Handle(path, guard(wrongMethod(method)))
-	}
-	private := func(method, path string, h handlerFunc) {
-		route(method, path, authorized(a.options.Token, h))
-	}
-	route("GET", "/healthz", a.health)
-	private("POST", "/v1/messages", a.postMessage)
-	private("GET", "/v1/messages/{id}", a.getMessage)
-	private("GET", "/v1/messages/{id}/events", a.getEvents)
-	private("GET", "/v1/sessions/{path...}", a.getTranscript)
-	private("POST", "/v1/chat/completions", a.postChat)
-	private("GET", "/v1/models", a.getModels)
-	mux.Handle("/", guard(authorized(a.options.Token, func(_ nethttp.ResponseWriter, r *nethttp.Request) error {
-		return notFound("there is nothing at " + r.URL.Path + ": messages go to POST /v1/messages")
-	})))
+	route("GET", "/healthz", a.public, a.health)
+	route("POST", "/v1/messages", a.private, a.postMessage)
+	route("GET", "/v1/messages/{id}", a.private, a.getMessage)
+	route("GET", "/v1/messages/{id}/events", a.private, a.getEvents)
+	route("GET", "/v1/sessions/{path...}", a.private, a.getTranscript)
+	route("POST", "/v1/chat/completions", a.private, a.postChat)
+	route("GET", "/v1/models", a.private, a.getModels)
+	mux.Handle("/", a.serve(a.private(nothingHere)))
 	return mux
+}
+
+func nothingHere(_ nethttp.ResponseWriter, r *nethttp.Request) error {
+	return notFound("there is nothing at " + r.URL.Path + ": messages go to POST /v1/messages")
 }
 
 func wrongMethod(right string) handlerFunc {

@@ -70,8 +70,11 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 		}
 		return events.send("", c.chunk(choice{Delta: &speech{Content: &text}}))
 	}
+	// Some clients take comments for parts of an error, so a chunk that says
+	// nothing keeps the connection alive.
+	keepAlive := func() error { return events.send("", c.chunk(choice{Delta: &speech{}})) }
 	var told telling
-	state, err := an.await(ctx, func(e channels.Event) error { return say(told.next(e)) }, a.options.KeepAlive, events.keepAlive)
+	state, err := an.await(ctx, func(e channels.Event) error { return say(told.next(e)) }, a.options.KeepAlive, keepAlive)
 	switch {
 	case err != nil:
 		err = events.send("", ErrorBody{Error: interrupted(c.ID).detail})

@@ -38,8 +38,7 @@ func TestEvents(t *testing.T) {
 		s.backend.End(id, channeltest.Answer{Reply: "done", Usage: channels.Usage{PromptTokens: 3, CompletionTokens: 1}})
 		body, err := io.ReadAll(response.Body)
 		require.NoError(t, err)
-		require.Equal(t, ": keep-alive\n"+
-			"event: turn_joined\ndata: {}\n\n"+
+		require.Equal(t, "event: turn_joined\ndata: {}\n\n"+
 			"event: text\ndata: {\"text\":\"two\\nlines \",\"step\":1}\n\n"+
 			"event: reset\ndata: {\"step\":1}\n\n"+
 			"event: tool_start\ndata: {\"text\":\"ls\",\"tool\":\"exec\",\"step\":1}\n\n"+
@@ -65,9 +64,11 @@ func TestEvents(t *testing.T) {
 		defer func() { _ = response.Body.Close() }()
 		lines := bufio.NewReader(response.Body)
 		for range 3 {
-			line, err := lines.ReadString('\n')
+			comment, err := lines.ReadString('\n')
 			require.NoError(t, err)
-			require.Equal(t, ": keep-alive\n", line)
+			require.Equal(t, ": keep-alive\n", comment)
+			_, err = lines.ReadString('\n')
+			require.NoError(t, err)
 		}
 		require.NoError(t, s.stop())
 		rest, err := io.ReadAll(lines)

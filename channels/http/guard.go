@@ -10,12 +10,26 @@ import (
 	"strings"
 )
 
-// authorized refuses requests without the token, if there is one. Both sides are
-// hashed so that the comparison tells nothing about the token's length either.
-func authorized(token string, next handlerFunc) handlerFunc {
-	if token == "" {
-		return next
+// private guards what only the owner of this agent may do: with the token, or
+// without one from this machine.
+func (a *api) private(next handlerFunc) handlerFunc {
+	if a.options.Token == "" {
+		return local(next)
 	}
+	return authorized(a.options.Token, next)
+}
+
+// public guards what anyone who reaches the listener may do.
+func (a *api) public(next handlerFunc) handlerFunc {
+	if a.options.Token == "" {
+		return local(next)
+	}
+	return next
+}
+
+// authorized refuses requests without the token. Both sides are hashed so that
+// the comparison tells nothing about the token's length either.
+func authorized(token string, next handlerFunc) handlerFunc {
 	want := sha256.Sum256([]byte(token))
 	return func(w nethttp.ResponseWriter, r *nethttp.Request) error {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")

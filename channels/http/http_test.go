@@ -7,6 +7,7 @@ import (
 	"io"
 	nethttp "net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,20 +36,22 @@ func start(t *testing.T, o http.Options, answer func(channels.InboundMessage) *c
 	channel, err := http.New(o)
 	require.NoError(t, err)
 	s := &server{t: t, url: "http://" + channel.Addr().String(), backend: channeltest.NewBackend(answer)}
+	s.stop = run(t, channel, s.backend)
+	return s
+}
+
+// run runs a channel until stop is called or the test ends.
+func run(t *testing.T, channel *http.Channel, b channels.Backend) (stop func() error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
-	go func() { ended <- channel.Run(ctx, s.backend) }()
-	stopped := false
-	s.stop = func() error {
-		if stopped {
-			return nil
-		}
-		stopped = true
+	go func() { ended <- channel.Run(ctx, b) }()
+	stop = sync.OnceValue(func() error {
 		cancel()
 		return <-ended
-	}
-	t.Cleanup(func() { require.NoError(t, s.stop()) })
-	return s
+	})
+	t.Cleanup(func() { require.NoError(t, stop()) })
+	return stop
 }
 
 // do sends a request and returns status, headers and body. Headers are pairs.
@@ -81,6 +84,14 @@ func (s *server) await(until func(channeltest.Counts) bool) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), deadline)
 	defer cancel()
 	require.NoError(s.t, s.backend.Await(ctx, until))
+}
+
+// quote returns a text as JSON.
+func quote(t *testing.T, text string) string {
+	t.Helper()
+	quoted, err := json.Marshal(text)
+	require.NoError(t, err)
+	return string(quoted)
 }
 
 func (s *server) message(id string) string { return s.backend.MessageID(http.Name, "", id) }

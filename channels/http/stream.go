@@ -93,12 +93,10 @@ func newStream(w nethttp.ResponseWriter) (*stream, error) {
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(nethttp.StatusOK)
 	s := &stream{w: w, conn: nethttp.NewResponseController(w)}
-	return s, s.keepAlive()
+	return s, s.conn.Flush()
 }
 
-// keepAlive writes a comment. One line only: some clients count the lines that
-// are not data, and give up after some hundreds.
-func (s *stream) keepAlive() error { return s.write(": keep-alive\n") }
+func (s *stream) keepAlive() error { return s.write(": keep-alive\n\n") }
 
 // send writes an event with data as JSON; with an empty name, data only.
 func (s *stream) send(name string, data any) error {
