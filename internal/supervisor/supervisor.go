@@ -125,6 +125,9 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if e.phase() != absent {
 		return &Process{entry: e}, nil
 	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err := e.prepare(spec); err != nil {
 		return nil, fmt.Errorf("supervisor: prepare %s: %w", spec.Key, err)
 	}
