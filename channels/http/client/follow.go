@@ -1,0 +1,119 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	nethttp "net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+const (
+	firstPause = 50 * time.Millisecond
+	lastPause  = 2 * time.Second
+	silence    = time.Minute // without so much as a sign of life, a connection is dead
+)
+
+// errSilent says that a stream stopped without being closed.
+var errSilent = errors.New("no sign of life")
+
+// Follow waits until the message with this ID, as in its receipt, has ended. It
+// calls on, if not nil, with what happens meanwhile, but for
+// [channels.EventDone]. When the connection is lost, or the server is away, it
+// connects again until ctx ends, and tells on with [channels.EventReset] that
+// events may have been missed. It gives up earlier only if the server refuses,
+// because of the token or because there is no such message.
+func (c *Client) Follow(ctx context.Context, id string, on func(channels.Event)) (http.Message, error) {
+	if on == nil {
+		on = func(channels.Event) {}
+	}
+	pause := firstPause
+	for {
+		connected := false
+		message, err := c.stream(ctx, id, func(e channels.Event) {
+			connected = true
+			on(e)
+		})
+		if err == nil {
+			return message, nil
+		}
+		if failed := remote.As(err); ctx.Err() == nil && failed != nil && failed.Permanent() {
+			return http.Message{}, err
+		}
+		if connected {
+			pause = firstPause
+		}
+		select {
+		case <-ctx.Done():
+			return http.Message{}, ctx.Err()
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastPause)
+		if connected {
+			on(channels.Event{Kind: channels.EventReset})
+		}
+	}
+}
+
+// stream reads one stream of events up to "done".
+func (c *Client) stream(ctx context.Context, id string, on func(channels.Event)) (http.Message, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watchdog := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer watchdog.Stop()
+	response, err := c.do(ctx, nethttp.MethodGet, "/v1/messages/"+url.PathEscape(id)+"/events", nil)
+	if err != nil {
+		return http.Message{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+
+	lines := bufio.NewReader(response.Body)
+	name := ""
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return http.Message{}, fmt.Errorf("read events: %w", noEOF(err))
+		}
+		watchdog.Reset(silence)
+		line = strings.TrimRight(line, "\r\n")
+		if after, ok := strings.CutPrefix(line, "event: "); ok {
+			name = after
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		if channels.EventKind(name) == channels.EventDone {
+			var message http.Message
+			return message, decode(data, &message)
+		}
+		var event http.Event
+		if err := decode(data, &event); err != nil {
+			return http.Message{}, err
+		}
+		on(channels.Event{Kind: channels.EventKind(name), Text: event.Text, Tool: event.Tool, Step: event.Step})
+	}
+}
+
+func decode(data string, into any) error {
+	if err := json.Unmarshal([]byte(data), into); err != nil {
+		return fmt.Errorf("decode event: %w", err)
+	}
+	return nil
+}
+
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
