@@ -1,0 +1,249 @@
+// Package llmtest has a scriptable chat-completion server, as strict with
+// transcripts as the strictest provider, and the conformance suite for providers.
+package llmtest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+)
+
+// Model is the only model that the server lists; it answers for any.
+const Model = "scripted"
+
+// Request is a request that the server got.
+type Request struct {
+	wire.Request
+	Number  int    // 1 for the first; requests that were refused as invalid count, too
+	Invalid string // why it was refused; empty when it was valid
+	Header  http.Header
+}
+
+// LastUser returns the text of the last user message.
+func (r Request) LastUser() string {
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role == "user" {
+			return m.Text()
+		}
+	}
+	return ""
+}
+
+// Results returns the texts of the tool results at the end, in order.
+func (r Request) Results() []string {
+	var texts []string
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role != "tool" {
+			break
+		}
+		texts = append(texts, m.Text())
+	}
+	slices.Reverse(texts)
+	return texts
+}
+
+// Server is a scripted provider. Safe for concurrent use.
+type Server struct {
+	URL string // base URL for a client, with /v1
+
+	decide  func(Request) Step
+	decides sync.Mutex // one request at a time is decided on
+
+	mu       sync.Mutex
+	requests []Request
+	arrived  chan struct{} // closed and replaced when a request arrives
+	release  chan struct{}
+	end      chan struct{}
+}
+
+// NewServer starts a server that does the steps of script in order, one for each
+// valid request. A request after the last is refused for good.
+func NewServer(t testing.TB, script ...Step) *Server {
+	next := 0
+	return NewFunc(t, func(Request) Step {
+		if next == len(script) {
+			return Refuse(http.StatusBadRequest, "script_over", "llmtest: the script has no more steps")
+		}
+		next++
+		return script[next-1]
+	})
+}
+
+// NewFunc starts a server that asks decide, one request at a time, what to do
+// with each valid request. It ends with the test. The server may outlive, in the
+// test, any number of processes that call it.
+func NewFunc(t testing.TB, decide func(Request) Step) *Server {
+	s := &Server{decide: decide, arrived: make(chan struct{}), release: make(chan struct{}), end: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", s.complete)
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { wire.WriteModels(w, Model) })
+	server := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		close(s.end)
+		server.CloseClientConnections()
+		server.Close()
+	})
+	s.URL = server.URL + "/v1"
+	return s
+}
+
+// Requests returns all requests so far, in the order of their arrival.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Count returns how many requests there were so far.
+func (s *Server) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.requests)
+}
+
+// Invalid returns why requests were refused as invalid, in order. Tests of whole
+// turns require it to be empty.
+func (s *Server) Invalid() []string {
+	var reasons []string
+	for _, r := range s.Requests() {
+		if r.Invalid != "" {
+			reasons = append(reasons, "request "+strconv.Itoa(r.Number)+": "+r.Invalid)
+		}
+	}
+	return reasons
+}
+
+// Await waits until n requests have arrived in all, or ctx ends.
+func (s *Server) Await(ctx context.Context, n int) error {
+	for {
+		s.mu.Lock()
+		count, arrived := len(s.requests), s.arrived
+		s.mu.Unlock()
+		if count >= n {
+			return nil
+		}
+		select {
+		case <-arrived:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Release ends all steps that hang now.
+func (s *Server) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.release)
+	s.release = make(chan struct{})
+}
+
+func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+	body, err := wire.ReadRequest(w, r)
+	req := Request{Request: body, Header: r.Header.Clone()}
+	if err == nil {
+		err = Validate(body)
+	}
+	if err != nil {
+		req.Invalid = err.Error()
+	}
+	step := s.next(&req)
+	if req.Invalid != "" {
+		wire.WriteError(w, http.StatusBadRequest, "invalid_transcript", req.Invalid)
+		return
+	}
+	if step.after != nil {
+		select {
+		case <-step.after:
+		case <-r.Context().Done():
+			return
+		case <-s.end:
+			return
+		}
+	}
+	s.play(w, r, body, step)
+}
+
+// next records req and decides what to do with it.
+func (s *Server) next(req *Request) Step {
+	s.decides.Lock()
+	defer s.decides.Unlock()
+	s.mu.Lock()
+	req.Number = len(s.requests) + 1
+	s.requests = append(s.requests, *req)
+	close(s.arrived)
+	s.arrived = make(chan struct{})
+	s.mu.Unlock()
+	if req.Invalid != "" {
+		return Step{}
+	}
+	return s.decide(*req)
+}
+
+func (s *Server) play(w http.ResponseWriter, r *http.Request, req wire.Request, step Step) {
+	switch {
+	case step.hang:
+		s.silence(r)
+		panic(http.ErrAbortHandler)
+	case step.status != 0:
+		if step.retryAfter != "" {
+			w.Header().Set("Retry-After", step.retryAfter)
+		}
+		wire.WriteError(w, step.status, step.code, step.message)
+	case step.raw != nil:
+		w.Header().Set("Content-Type", step.rawType)
+		_, _ = w.Write(step.raw) // a client that went away is told nothing
+	case step.cutting || step.stalling || step.drip > 0:
+		s.playEvents(w, r, req, step)
+	default:
+		wire.Write(w, req, step.completion)
+	}
+}
+
+// playEvents sends a stream, whether asked to or not, event by event.
+func (s *Server) playEvents(w http.ResponseWriter, r *http.Request, req wire.Request, step Step) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	flush := http.NewResponseController(w).Flush
+	for i, event := range wire.Events(req, step.completion) {
+		if step.stalling && i == step.stall {
+			_ = flush()
+			s.silence(r)
+			panic(http.ErrAbortHandler)
+		}
+		if step.cutting && i == step.cut {
+			_ = flush()
+			panic(http.ErrAbortHandler)
+		}
+		if step.drip > 0 {
+			select {
+			case <-time.After(step.drip):
+			case <-r.Context().Done():
+				return
+			case <-s.end:
+				return
+			}
+		}
+		if _, err := w.Write(event); err != nil || flush() != nil {
+			return
+		}
+	}
+}
+
+// silence waits until the client goes away, the test releases it or ends.
+func (s *Server) silence(r *http.Request) {
+	s.mu.Lock()
+	release := s.release
+	s.mu.Unlock()
+	select {
+	case <-r.Context().Done():
+	case <-release:
+	case <-s.end:
+	}
+}

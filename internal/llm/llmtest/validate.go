@@ -1,0 +1,132 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+)
+
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// Validate says what a strict provider would refuse in a request. Each tool call
+// must have exactly one result, directly after it and in the calls' order; there
+// are no other results; nothing is empty; system messages come first; two answers
+// never follow each other; and the last message is a user's or a tool's.
+func Validate(req wire.Request) error {
+	if req.Model == "" {
+		return fmt.Errorf("no model")
+	}
+	if err := validateTools(req.Tools); err != nil {
+		return err
+	}
+	var open []wire.Call // calls of the last answer without a result
+	last := ""
+	for i, m := range req.Messages {
+		if len(open) > 0 && m.Role != "tool" {
+			return fmt.Errorf("message %d (%s): call %s has no result", i, m.Role, open[0].ID)
+		}
+		if err := validateContent(m); err != nil {
+			return fmt.Errorf("message %d (%s): %w", i, m.Role, err)
+		}
+		var err error
+		switch m.Role {
+		case "system":
+			if last != "" && last != "system" {
+				err = fmt.Errorf("after a message of role %s", last)
+			}
+		case "user":
+		case "assistant":
+			if last == "assistant" {
+				err = fmt.Errorf("two answers in a row")
+			} else {
+				open, err = validateCalls(m.ToolCalls)
+			}
+		case "tool":
+			open, err = answerCall(open, m)
+		default:
+			err = fmt.Errorf("unknown role")
+		}
+		if err != nil {
+			return fmt.Errorf("message %d (%s): %w", i, m.Role, err)
+		}
+		last = m.Role
+	}
+	switch {
+	case len(open) > 0:
+		return fmt.Errorf("call %s has no result", open[0].ID)
+	case last != "user" && last != "tool":
+		return fmt.Errorf("the last message has the role %q", last)
+	}
+	return nil
+}
+
+func validateContent(m wire.Message) error {
+	switch {
+	case !m.HasContent:
+		return fmt.Errorf("no content key")
+	case m.Content == nil && m.Role == "assistant" && len(m.ToolCalls) > 0:
+		return nil
+	case strings.TrimSpace(m.Text()) == "":
+		return fmt.Errorf("empty content")
+	}
+	return nil
+}
+
+func validateCalls(calls []wire.Call) ([]wire.Call, error) {
+	seen := map[string]bool{}
+	for _, call := range calls {
+		var object map[string]json.RawMessage
+		switch {
+		case call.ID == "":
+			return nil, fmt.Errorf("a call without an ID")
+		case seen[call.ID]:
+			return nil, fmt.Errorf("call %s is there twice", call.ID)
+		case call.Type != "function":
+			return nil, fmt.Errorf("call %s has the type %q", call.ID, call.Type)
+		case !toolName.MatchString(call.Function.Name):
+			return nil, fmt.Errorf("call %s has the bad name %q", call.ID, call.Function.Name)
+		case json.Unmarshal([]byte(call.Function.Arguments), &object) != nil || object == nil:
+			return nil, fmt.Errorf("call %s has arguments that are no JSON object", call.ID)
+		}
+		seen[call.ID] = true
+	}
+	return calls, nil
+}
+
+// answerCall takes the call that m is the result of off open.
+func answerCall(open []wire.Call, m wire.Message) ([]wire.Call, error) {
+	switch {
+	case len(open) == 0:
+		return nil, fmt.Errorf("result %s is of no call before it", m.ToolCallID)
+	case open[0].ID != m.ToolCallID:
+		return nil, fmt.Errorf("result %s where that of call %s is due", m.ToolCallID, open[0].ID)
+	case m.Name != "" && m.Name != open[0].Function.Name:
+		return nil, fmt.Errorf("result %s names the tool %s, the call %s", m.ToolCallID, m.Name, open[0].Function.Name)
+	}
+	return open[1:], nil
+}
+
+func validateTools(tools []wire.Tool) error {
+	seen := map[string]bool{}
+	for _, tool := range tools {
+		name := tool.Function.Name
+		var schema struct {
+			Type string `json:"type"`
+		}
+		switch {
+		case tool.Type != "function":
+			return fmt.Errorf("tool %q has the type %q", name, tool.Type)
+		case !toolName.MatchString(name):
+			return fmt.Errorf("tool %q has a bad name", name)
+		case seen[name]:
+			return fmt.Errorf("tool %s is there twice", name)
+		case json.Unmarshal(tool.Function.Parameters, &schema) != nil || schema.Type != "object":
+			return fmt.Errorf("tool %s: the parameters are no schema of an object", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}

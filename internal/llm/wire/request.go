@@ -1,0 +1,122 @@
+// Package wire has the server's side of the chat-completion API: what the demo
+// model and the scriptable server for tests have in common.
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// requestLimit bounds, in bytes, the body of a request.
+const requestLimit = 64 << 20
+
+// Request is a chat-completion request as it arrived.
+type Request struct {
+	Model               string    `json:"model"`
+	Messages            []Message `json:"messages"`
+	Tools               []Tool    `json:"tools"`
+	Stream              bool      `json:"stream"`
+	MaxTokens           int       `json:"max_tokens"`
+	MaxCompletionTokens int       `json:"max_completion_tokens"`
+	Temperature         *float64  `json:"temperature"`
+	ReasoningEffort     string    `json:"reasoning_effort"`
+	StreamOptions       struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+// Message is one message of a request.
+type Message struct {
+	Role             string   `json:"role"`
+	Content          *Content `json:"content"` // nil when null or left out; see HasContent
+	ToolCalls        []Call   `json:"tool_calls,omitempty"`
+	ToolCallID       string   `json:"tool_call_id,omitempty"`
+	Name             string   `json:"name,omitempty"`
+	ReasoningContent string   `json:"reasoning_content,omitempty"`
+	HasContent       bool     `json:"-"` // the content key was there, if only with null
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *Message) UnmarshalJSON(data []byte) error {
+	type plain Message
+	if err := json.Unmarshal(data, (*plain)(m)); err != nil {
+		return err
+	}
+	var keys struct {
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return err
+	}
+	m.HasContent = keys.Content != nil
+	return nil
+}
+
+// Text returns the message's text, empty when it has none.
+func (m Message) Text() string {
+	if m.Content == nil {
+		return ""
+	}
+	return string(*m.Content)
+}
+
+// Content is the text of a message, given as such or as a list of parts.
+type Content string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *Content) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte("[")) {
+		var parts []struct {
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal(data, &parts); err != nil {
+			return err
+		}
+		for _, p := range parts {
+			*c += Content(p.Text)
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(c))
+}
+
+// Call is a tool call, in requests and in answers.
+type Call struct {
+	Index    *int         `json:"index,omitempty"` // in streams only
+	ID       string       `json:"id,omitempty"`
+	Type     string       `json:"type,omitempty"`
+	Function FunctionCall `json:"function"`
+}
+
+// FunctionCall says what a tool call calls.
+type FunctionCall struct {
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments"`
+}
+
+// Tool is a tool that a request offers.
+type Tool struct {
+	Type     string `json:"type"`
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+// ReadRequest reads the body of a chat-completion request.
+func ReadRequest(w http.ResponseWriter, r *http.Request) (Request, error) {
+	// All of it is read: only then does the server notice that a client went away.
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
+	if err != nil {
+		return Request{}, fmt.Errorf("read request: %w", err)
+	}
+	var req Request
+	if err := json.Unmarshal(body, &req); err != nil {
+		return Request{}, fmt.Errorf("read request: %w", err)
+	}
+	return req, nil
+}
