@@ -7,7 +7,11 @@ import (
 )
 
 func scanIntent(rows *sql.Rows) (i Intent, err error) {
-	return i, rows.Scan(&i.Turn, &i.Call, &i.Part, &i.Data)
+	err = rows.Scan(&i.Turn, &i.Call, &i.Part, &i.Data)
+	if len(i.Data) == 0 {
+		i.Data = nil
+	}
+	return i, err
 }
 
 // Intend stores what a tool call is about to do, unless that is stored already,

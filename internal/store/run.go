@@ -139,7 +139,15 @@ func scanCount(rows *sql.Rows) (n int, err error) { return n, rows.Scan(&n) }
 
 func scanText(rows *sql.Rows) (text string, err error) { return text, rows.Scan(&text) }
 
-func scanBytes(rows *sql.Rows) (data []byte, err error) { return data, rows.Scan(&data) }
+// scanBytes returns nil for no bytes, as drivers differ.
+func scanBytes(rows *sql.Rows) ([]byte, error) {
+	var data []byte
+	err := rows.Scan(&data)
+	if len(data) == 0 {
+		return nil, err
+	}
+	return data, err
+}
 
 // statements are prepared once for a pool of connections: parsing is a good part
 // of what a short SQLite statement costs.

@@ -1,0 +1,126 @@
+package storetest
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// all runs do in n goroutines and waits for them.
+func all(n int, do func(i int)) {
+	var running sync.WaitGroup
+	for i := range n {
+		running.Go(func() { do(i) })
+	}
+	running.Wait()
+}
+
+func acceptOnce(t *testing.T, b *bundle) {
+	first, fresh, err := b.Accept(t.Context(), message("m1"))
+	require.NoError(t, err)
+	require.True(t, fresh)
+	require.WithinDuration(t, time.Now(), first.AcceptedAt, time.Minute)
+
+	again, fresh, err := b.Accept(t.Context(), message("m1"))
+	require.NoError(t, err)
+	require.False(t, fresh)
+	require.Equal(t, first, again)
+
+	other := message("m1")
+	other.Text = "another"
+	_, _, err = b.Accept(t.Context(), other)
+	require.ErrorIs(t, err, store.ErrConflict)
+	other = message("m1")
+	other.Session = "test:c2"
+	_, _, err = b.Accept(t.Context(), other)
+	require.ErrorIs(t, err, store.ErrConflict)
+
+	_, err = b.Inbound(t.Context(), "m2")
+	require.ErrorIs(t, err, store.ErrNotFound)
+}
+
+func acceptRace(t *testing.T, b *bundle) {
+	var fresh atomic.Int32
+	all(32, func(int) {
+		_, first, err := b.Accept(t.Context(), message("m1"))
+		if err != nil {
+			t.Error(err)
+		}
+		if first {
+			fresh.Add(1)
+		}
+	})
+	require.EqualValues(t, 1, fresh.Load())
+}
+
+func acceptFields(t *testing.T, b *bundle) {
+	in := store.Inbound{
+		ID: "m1", Session: session, Channel: channel, Chat: "c", Thread: "t", Sender: "u", SenderName: "Ana", Text: "x",
+		Command: "new", Push: true, Join: true, SentAt: time.Date(2024, 2, 29, 23, 59, 59, 123456000, time.FixedZone("", 3600)),
+	}
+	stored, _, err := b.Accept(t.Context(), in)
+	require.NoError(t, err)
+	read, err := b.Inbound(t.Context(), "m1")
+	require.NoError(t, err)
+	require.Equal(t, stored, read)
+
+	in.SentAt, in.AcceptedAt = in.SentAt.UTC(), stored.AcceptedAt
+	require.Equal(t, in, stored)
+	b.accept(t, "m2")
+	read, err = b.Inbound(t.Context(), "m2")
+	require.NoError(t, err)
+	require.True(t, read.SentAt.IsZero())
+	require.Equal(t, time.UTC, read.AcceptedAt.Location())
+}
+
+func sweep(t *testing.T, b *bundle) {
+	b.accept(t, "m3", "m1", "m2")
+	soon, later := time.Now(), time.Now().Add(time.Minute)
+	unswept := func(at time.Time, limit int) []string {
+		found, err := b.Unswept(t.Context(), at, limit)
+		require.NoError(t, err)
+		return ids(found)
+	}
+	require.Empty(t, unswept(soon, 10), "a new message has time to be consumed")
+	require.Equal(t, []string{"m3", "m1", "m2"}, unswept(later, 10))
+	require.Equal(t, []string{"m3", "m1"}, unswept(later, 2))
+
+	for range 2 {
+		require.NoError(t, b.Postpone(t.Context(), "m3", later.Add(time.Second)))
+		require.Equal(t, []string{"m1", "m2"}, unswept(later, 10))
+	}
+	b.begin(t, step("m1", 1, "m1"))
+	require.Equal(t, []string{"m2"}, unswept(later, 10))
+	unconsumed, err := b.Unconsumed(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{"m3", "m2"}, ids(unconsumed))
+	require.NoError(t, b.Postpone(t.Context(), "absent", later))
+}
+
+func messageState(t *testing.T, b *bundle) {
+	_, _, err := b.MessageState(t.Context(), "m1")
+	require.ErrorIs(t, err, store.ErrNotFound)
+
+	b.accept(t, "m1", "m2")
+	in, turn, err := b.MessageState(t.Context(), "m1")
+	require.NoError(t, err)
+	require.Nil(t, turn)
+	require.Empty(t, in.Turn)
+
+	b.begin(t, step("m1", 1, "m1", "m2"))
+	in, turn, err = b.MessageState(t.Context(), "m2")
+	require.NoError(t, err)
+	require.Equal(t, "m1", in.Turn)
+	require.Equal(t, store.TurnRunning, turn.Status)
+
+	b.complete(t, "m1", 1)
+	_, turn, err = b.MessageState(t.Context(), "m2")
+	require.NoError(t, err)
+	require.Equal(t, store.TurnDone, turn.Status)
+	require.Equal(t, "m1 says 1", turn.Reply)
+}

@@ -1,0 +1,95 @@
+package storetest
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+func (b *bundle) claim(t *testing.T) store.Outbound {
+	t.Helper()
+	out, err := b.ClaimOutbox(t.Context(), "o1")
+	require.NoError(t, err)
+	return out
+}
+
+func fences(t *testing.T, b *bundle) {
+	b.whole(t, "m1")
+	first, second := b.claim(t), b.claim(t)
+	require.Greater(t, second.Fence, first.Fence)
+	require.ErrorIs(t, b.MarkSent(t.Context(), "o1", first.Fence, "p1"), store.ErrFenced)
+	require.ErrorIs(t, b.MarkFailed(t.Context(), "o1", first.Fence, "gone"), store.ErrFenced)
+	require.ErrorIs(t, b.Release(t.Context(), "o1", first.Fence, "429"), store.ErrFenced)
+	require.NoError(t, b.MarkSent(t.Context(), "o1", second.Fence, "p2"))
+	require.ErrorIs(t, b.MarkSent(t.Context(), "o1", first.Fence, "p1"), store.ErrFenced)
+	require.ErrorIs(t, b.MarkSent(t.Context(), "absent", 1, "p1"), store.ErrNotFound)
+}
+
+func claims(t *testing.T, b *bundle) {
+	b.whole(t, "m1")
+	first := b.claim(t)
+	require.False(t, first.Claimed)
+	for range 2 {
+		require.NoError(t, b.Release(t.Context(), "o1", first.Fence, "429"))
+	}
+	second := b.claim(t)
+	require.False(t, second.Claimed, "the first attempt said that it did not post")
+	require.Equal(t, "429", second.Error)
+	third := b.claim(t)
+	require.True(t, third.Claimed, "the second attempt said nothing")
+	require.NoError(t, b.Release(t.Context(), "o1", third.Fence, "429"))
+	require.True(t, b.claim(t).Claimed, "the second attempt may still have posted")
+}
+
+func claimRace(t *testing.T, b *bundle) {
+	b.whole(t, "m1")
+	var mu sync.Mutex
+	seen := map[int64]bool{}
+	unclaimed := 0
+	all(16, func(int) {
+		out, err := b.ClaimOutbox(t.Context(), "o1")
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			t.Error(err)
+		}
+		seen[out.Fence] = true
+		if !out.Claimed {
+			unclaimed++
+		}
+	})
+	require.Len(t, seen, 16)
+	require.Equal(t, 1, unclaimed)
+}
+
+func closed(t *testing.T, b *bundle) {
+	b.whole(t, "m1")
+	b.claim(t)
+	out := b.claim(t)
+	for range 2 {
+		require.NoError(t, b.MarkSent(t.Context(), "o1", out.Fence, "p1"))
+	}
+	require.Error(t, b.MarkFailed(t.Context(), "o1", out.Fence, "gone"))
+	require.Error(t, b.Release(t.Context(), "o1", out.Fence, "429"))
+	for range 2 {
+		sent := b.claim(t)
+		require.Equal(t, store.OutboxSent, sent.State)
+		require.Equal(t, "p1", sent.PlatformID)
+		require.Equal(t, out.Fence, sent.Fence)
+		require.False(t, sent.Claimed)
+	}
+
+	b.whole(t, "m2")
+	out, err := b.ClaimOutbox(t.Context(), "o2")
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, b.MarkFailed(t.Context(), "o2", out.Fence, "gone"))
+	}
+	failed, err := b.ClaimOutbox(t.Context(), "o2")
+	require.NoError(t, err)
+	require.Equal(t, store.OutboxFailed, failed.State)
+	require.Equal(t, "gone", failed.Error)
+}

@@ -1,0 +1,185 @@
+// Package storetest has the conformance suite that the store passes on each
+// dialect, and a Postgres server for tests.
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// Run checks that a store keeps its promises. The DSN names a new, empty database
+// with each call.
+func Run(t *testing.T, dsn func(t *testing.T) string) {
+	t.Helper()
+	for name, check := range map[string]func(*testing.T, *bundle){
+		"accepts a message once":                          acceptOnce,
+		"accepts one of many equal messages":              acceptRace,
+		"keeps every field of a message":                  acceptFields,
+		"sweeps what was not consumed":                    sweep,
+		"begins a turn":                                   begin,
+		"begins a step again without a change":            beginAgain,
+		"joins messages at a later step":                  join,
+		"leaves messages with the turn that has them":     answered,
+		"says what cannot begin":                          beginMissing,
+		"cuts the history at a user message":              window,
+		"orders the history":                              order,
+		"stores the first completion":                     completion,
+		"stores one of many completions":                  completionRace,
+		"adds up usage":                                   usage,
+		"ends a turn with a final completion":             final,
+		"delivers a reply only where asked":               push,
+		"stores the first result":                         result,
+		"keeps large results apart from the transcript":   fullResult,
+		"intends once":                                    intend,
+		"ends a turn with a valid transcript":             end,
+		"ends a turn once":                                endAgain,
+		"ends a turn that never began":                    endUnbegun,
+		"makes no turn without a message":                 endNothing,
+		"refuses writers that come after the end":         zombies,
+		"ends a turn by one of many":                      endRace,
+		"answers a command once":                          answer,
+		"begins a new epoch once":                         reset,
+		"fences off earlier claims":                       fences,
+		"knows which claims are open":                     claims,
+		"claims with a fence of its own for each of many": claimRace,
+		"closes a reply for good":                         closed,
+		"stores any text":                                 anyText,
+		"shows how far a message is":                      messageState,
+		"lists sessions and turns":                        lists,
+		"is shared by several stores":                     shareTwo,
+		"is opened by several at the same time":           openRace,
+		"is there after a reopening":                      reopen,
+		"serves many sessions at the same time":           manySessions,
+		"undoes what a cancelled call began, and goes on": cancelled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dsn(t)
+			check(t, &bundle{Store: open(t, d), dsn: d})
+		})
+	}
+}
+
+// bundle is a store and where it is.
+type bundle struct {
+	*store.Store
+	dsn string
+}
+
+const (
+	session = "test:c1"
+	channel = "test"
+)
+
+func open(t *testing.T, dsn string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{DSN: dsn})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func message(id string) store.Inbound {
+	return store.Inbound{
+		ID: id, Session: session, Channel: channel, Chat: "c1", Thread: "t1", Sender: "ana", Text: "text of " + id, Push: true,
+	}
+}
+
+func (b *bundle) accept(t *testing.T, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		_, _, err := b.Accept(t.Context(), message(id))
+		require.NoError(t, err)
+	}
+}
+
+func step(turn string, n int, messages ...string) store.BeginInput {
+	return store.BeginInput{
+		Session: session, Channel: channel, Turn: turn, Step: n, Messages: messages,
+		WorkflowID: "w1", RunID: "r1", Window: 100,
+	}
+}
+
+func (b *bundle) begin(t *testing.T, in store.BeginInput) store.Begun {
+	t.Helper()
+	begun, err := b.Begin(t.Context(), in)
+	require.NoError(t, err)
+	return begun
+}
+
+// complete saves a completion with calls named by names, or a final one.
+func (b *bundle) complete(t *testing.T, turn string, n int, names ...string) (store.Message, string) {
+	t.Helper()
+	stored, outbox, err := b.SaveCompletion(t.Context(), completed(turn, n, names...))
+	require.NoError(t, err)
+	return stored, outbox
+}
+
+func completed(turn string, n int, names ...string) store.Completion {
+	c := store.Completion{
+		Turn: turn, Step: n, Provider: "openai", Model: "gpt", Prompt: "be good",
+		Usage: llm.Usage{PromptTokens: 10, CompletionTokens: 2}, Message: store.Message{Content: fmt.Sprintf("%s says %d", turn, n)},
+	}
+	for i, name := range names {
+		c.Message.ToolCalls = append(c.Message.ToolCalls, llm.ToolCall{ID: fmt.Sprintf("call%d", i), Name: name, Arguments: `{"a":1}`})
+	}
+	if len(names) == 0 {
+		c.Final, c.Reply = true, c.Message.Content
+	}
+	return c
+}
+
+func resultOf(turn string, n, index int, text string) store.Message {
+	return store.Message{Turn: turn, Step: n, Index: index, Content: text, CallID: fmt.Sprintf("call%d", index), Name: "exec"}
+}
+
+// whole runs a turn of one message from beginning to end.
+func (b *bundle) whole(t *testing.T, id string) {
+	t.Helper()
+	b.accept(t, id)
+	b.begin(t, step(id, 1, id))
+	b.complete(t, id, 1)
+}
+
+// contents are the texts of messages, each with its role's first letter.
+func contents(messages []store.Message) []string {
+	all := make([]string, 0, len(messages))
+	for _, m := range messages {
+		all = append(all, string(m.Role)[:1]+": "+m.Content)
+	}
+	return all
+}
+
+func ids(messages []store.Inbound) []string {
+	all := make([]string, 0, len(messages))
+	for _, m := range messages {
+		all = append(all, m.ID)
+	}
+	return all
+}
+
+// requireValid checks what a model demands of a transcript: each call has exactly
+// one result, right after its completion.
+func requireValid(t *testing.T, rows []store.Message) {
+	t.Helper()
+	var open []string
+	for _, m := range rows {
+		if m.Role == llm.RoleTool {
+			at := slices.Index(open, m.CallID)
+			require.GreaterOrEqual(t, at, 0, "result without a call: %s", m.CallID)
+			open = slices.Delete(open, at, at+1)
+			continue
+		}
+		require.Empty(t, open, "calls without a result")
+		for _, call := range m.ToolCalls {
+			open = append(open, call.ID)
+		}
+	}
+	require.Empty(t, open, "calls without a result")
+}
