@@ -1,0 +1,34 @@
+//go:build failpoint
+
+package failpoint
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// Variable names the point to die at: "name" or "name:n" for the nth time it is
+// reached.
+const Variable = "HOLDFAST_FAILPOINT"
+
+var reached atomic.Int64
+
+// Hit kills the process, as kill -9 does, if this is the named point.
+func Hit(name string) {
+	point, nth, _ := strings.Cut(os.Getenv(Variable), ":")
+	if point != name {
+		return
+	}
+	n, err := strconv.ParseInt(nth, 10, 64)
+	if err != nil {
+		n = 1
+	}
+	if reached.Add(1) != n {
+		return
+	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {} // the signal is on its way; do nothing more
+}
