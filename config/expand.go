@@ -1,0 +1,65 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// expand replaces ${NAME} and ${NAME:-default} by the environment's values, and
+// $$ by one dollar. Any other dollar stands for itself. Defaults are not expanded.
+func expand(text string, env map[string]string) (string, error) {
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "$")
+		out.WriteString(before)
+		switch {
+		case !found:
+			return out.String(), nil
+		case strings.HasPrefix(after, "$"):
+			out.WriteByte('$')
+			text = after[1:]
+		case strings.HasPrefix(after, "{"):
+			inner, rest, closed := strings.Cut(after[1:], "}")
+			if !closed {
+				return "", fmt.Errorf("has a ${ without a }; write $$ for a dollar")
+			}
+			value, err := variable(inner, env)
+			if err != nil {
+				return "", err
+			}
+			out.WriteString(value)
+			text = rest
+		default:
+			out.WriteByte('$')
+			text = after
+		}
+	}
+}
+
+func variable(inner string, env map[string]string) (string, error) {
+	name, fallback, hasFallback := strings.Cut(inner, ":-")
+	if !validName(name) {
+		return "", fmt.Errorf("has ${…} around what is no variable's name; write $$ for a dollar")
+	}
+	value, set := env[name]
+	switch {
+	case value != "":
+		return value, nil
+	case hasFallback:
+		return fallback, nil
+	case !set:
+		return "", fmt.Errorf("needs the environment variable %s, which is not set; ${%s:-} allows for that", name, name)
+	default:
+		return "", nil
+	}
+}
+
+func validName(name string) bool {
+	for i, r := range name {
+		letter := r == '_' || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z')
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

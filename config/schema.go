@@ -1,0 +1,134 @@
+package config
+
+import (
+	"encoding/hex"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// schema is the shape of Config or of a part: fixed keys, or keys that the user
+// chooses, or a value.
+type schema struct {
+	fields map[string]*schema
+	each   *schema
+	value  reflect.Type
+}
+
+func describe(t reflect.Type) *schema {
+	switch {
+	case t.Kind() == reflect.Struct:
+		s := &schema{fields: map[string]*schema{}}
+		for i := range t.NumField() {
+			if key := t.Field(i).Tag.Get("yaml"); key != "-" {
+				s.fields[key] = describe(t.Field(i).Type)
+			}
+		}
+		return s
+	case t.Kind() == reflect.Map:
+		return &schema{each: describe(t.Elem())}
+	default:
+		return &schema{value: t}
+	}
+}
+
+func (s *schema) isList() bool { return s.value == reflect.TypeFor[[]string]() }
+
+// isOptional tells whether an empty text says nothing, rather than something.
+func (s *schema) isOptional() bool {
+	return s.value.Kind() != reflect.String
+}
+
+func (s *schema) expected() string {
+	if s.value != nil {
+		return expected(s.value)
+	}
+	return "a mapping of keys to values"
+}
+
+// path leads to a value; its elements are keys as the user writes them.
+type path []string
+
+func (p path) to(key string) path { return append(slices.Clip(p), key) }
+
+// String is the path with dots, and quotes where a key has dots of its own.
+func (p path) String() string {
+	parts := make([]string, len(p))
+	for i, key := range p {
+		if parts[i] = key; key == "" || strings.ContainsAny(key, ". \t\n\"") || !strconv.CanBackquote(key) {
+			parts[i] = strconv.Quote(key)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// variable is the environment variable that sets the value.
+func (p path) variable() string {
+	name := strings.Map(func(r rune) rune {
+		if (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') {
+			return r
+		}
+		return '_'
+	}, strings.ToUpper(strings.Join(p, "_")))
+	return prefix + name
+}
+
+// paths are those of all values, without the keys that the user chooses.
+func (s *schema) paths(at path) []path {
+	if s.value != nil {
+		return []path{at}
+	}
+	all := []path{at}
+	for key, field := range s.fields {
+		all = append(all, field.paths(at.to(key))...)
+	}
+	if s.each != nil {
+		all = append(all, s.each.paths(at.to(anyKey))...)
+	}
+	return all
+}
+
+// anyKey stands in a path for a key that the user chooses.
+const anyKey = "NAME"
+
+// nearest is the known path most like p, of which the last key is unknown: a
+// sibling rather than one elsewhere.
+func (s *schema) nearest(p path) string {
+	best, least := "", -1
+	known := s.paths(nil)
+	slices.SortFunc(known, slices.Compare)
+	for _, k := range known[1:] {
+		distance := 2 * levenshtein.ComputeDistance(strings.ToLower(p[len(p)-1]), k[len(k)-1])
+		if k[len(k)-1] == anyKey {
+			continue
+		}
+		if !siblings(p, k) {
+			distance++
+		}
+		if least < 0 || distance < least {
+			best, least = path(k).String(), distance
+		}
+	}
+	return best
+}
+
+func siblings(p, known path) bool {
+	return len(p) == len(known) && slices.EqualFunc(p[:len(p)-1], known[:len(known)-1], func(a, b string) bool {
+		return a == b || b == anyKey
+	})
+}
+
+// mask and unmask keep keys that the user chose through viper, which would
+// otherwise change them to lower case.
+func mask(key string) string { return hex.EncodeToString([]byte(key)) }
+
+func unmask(masked string) string {
+	key, err := hex.DecodeString(masked)
+	if err != nil {
+		return masked
+	}
+	return string(key)
+}

@@ -1,0 +1,164 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Validate returns all that is wrong with the settings, joined, or nil. [Load] has
+// called it already.
+func (c Config) Validate() error {
+	var problems []error
+	for _, p := range c.check() {
+		problems = append(problems, p)
+	}
+	return errors.Join(problems...)
+}
+
+// checker gathers problems; its methods are the rules.
+type checker struct{ problems []problem }
+
+func (c Config) check() []problem {
+	k := &checker{}
+	k.models(c)
+	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
+		k.provider(path{"providers", name}, name, c.Providers[name])
+	}
+	k.agent(c.Agent)
+	k.temporal(c.Temporal)
+	k.oneOf("engine.durability", c.Engine.Durability, DurabilityFull, DurabilityNormal)
+	k.when(c.Engine.Retention < time.Hour, "engine.retention", "must be at least 1h, not %s", c.Engine.Retention)
+	dsn := c.Store.DSN.Reveal()
+	k.when(dsn != "" && !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://"),
+		"store.dsn", "must begin with postgres://, or be empty for SQLite under the home")
+	k.tools(c.Tools)
+	k.http(c.Channels.HTTP)
+	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
+	k.oneOf("log.format", c.Log.Format, LogAuto, LogText, LogJSON)
+	return k.problems
+}
+
+func (k *checker) when(wrong bool, path, format string, args ...any) {
+	if wrong {
+		k.problems = append(k.problems, problem{path, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (k *checker) oneOf(path, value string, allowed ...string) {
+	k.when(!slices.Contains(allowed, value), path, "must be one of %s, not %q", strings.Join(allowed, ", "), value)
+}
+
+func (k *checker) atLeast(path string, least, value int) {
+	k.when(value < least, path, "must be at least %d, not %d", least, value)
+}
+
+func (k *checker) models(c Config) {
+	k.when(strings.ContainsAny(c.Model, spaces), "model", "must have no spaces: provider/model, such as openai/gpt-4.1")
+	for _, model := range c.Fallbacks {
+		k.when(model == "" || strings.ContainsAny(model, spaces), "fallbacks", "must be models such as openai/gpt-4.1, not %q", model)
+	}
+}
+
+const spaces = " \t\r\n"
+
+func (k *checker) provider(at path, name string, p Provider) {
+	k.when(name == "" || strings.ContainsAny(name, spaces+"/"), at.String(), "must have a name without spaces and slashes: it comes first in provider/model")
+	k.url(at.to("base_url").String(), p.BaseURL)
+	k.when(strings.ContainsAny(p.APIKey.Reveal(), spaces), at.to("api_key").String(), "must have no space or line break in it")
+	k.when(p.Timeout <= 0, at.to("timeout").String(), "must be above 0, not %s", p.Timeout)
+	for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
+		broken := header == "" || strings.ContainsAny(header, spaces+":") || strings.ContainsAny(p.Headers[header].Reveal(), "\r\n")
+		k.when(broken, at.to("headers").to(header).String(), "must be an HTTP header, on one line")
+	}
+}
+
+func (k *checker) agent(a Agent) {
+	k.atLeast("agent.max_iterations", 1, a.MaxIterations)
+	k.atLeast("agent.subagent_max_iterations", 1, a.SubagentMaxIterations)
+	k.atLeast("agent.memory_window", 1, a.MemoryWindow)
+	k.atLeast("agent.max_tokens", 1, a.MaxTokens)
+	k.when(!(a.Temperature >= 0 && a.Temperature <= 2), "agent.temperature", "must be from 0 to 2, not %g", a.Temperature)
+	k.oneOf("agent.mid_turn", a.MidTurn, MidTurnSteer, MidTurnQueue)
+}
+
+func (k *checker) temporal(t Temporal) {
+	if t.Address != "" {
+		_, _, err := splitAddress(t.Address)
+		k.when(err != nil, "temporal.address", "must be host:port, such as temporal.example.com:7233, not %q", t.Address)
+	}
+	k.when(t.Namespace == "", "temporal.namespace", "must not be empty; Temporal's own is default")
+	k.when((t.TLS.Cert == "") != (t.TLS.Key == ""), "temporal.tls", "must have both cert and key, or neither")
+	k.port("temporal.port", t.Port)
+	k.port("temporal.ui_port", t.UIPort)
+	k.when(t.Port != 0 && t.Port == t.UIPort, "temporal.ui_port", "must differ from temporal.port, which is %d too", t.Port)
+}
+
+func (k *checker) port(path string, port int) {
+	k.when(port < 0 || port > 65535, path, "must be a port from 1 to 65535, or 0 for any, not %d", port)
+}
+
+func (k *checker) tools(t Tools) {
+	k.when(t.Exec.Timeout <= 0, "tools.exec.timeout", "must be above 0, not %s", t.Exec.Timeout)
+	k.when(t.Exec.MaxTimeout < t.Exec.Timeout, "tools.exec.max_timeout", "must be at least tools.exec.timeout, which is %s, not %s", t.Exec.Timeout, t.Exec.MaxTimeout)
+	web := t.Web
+	k.oneOf("tools.web.search", web.Search, SearchAuto, SearchBrave, SearchTavily, SearchSearXNG, SearchDuckDuckGo, SearchOff)
+	k.url("tools.web.brave.base_url", web.Brave.BaseURL)
+	k.url("tools.web.tavily.base_url", web.Tavily.BaseURL)
+	k.url("tools.web.searxng.base_url", web.SearXNG.BaseURL)
+	k.url("tools.web.duckduckgo.base_url", web.DuckDuckGo.BaseURL)
+	k.when(web.Search == SearchBrave && web.Brave.APIKey == "", "tools.web.brave.api_key", "must be set for tools.web.search: brave; BRAVE_API_KEY does too")
+	k.when(web.Search == SearchTavily && web.Tavily.APIKey == "", "tools.web.tavily.api_key", "must be set for tools.web.search: tavily; TAVILY_API_KEY does too")
+	k.when(web.Search == SearchSearXNG && web.SearXNG.BaseURL == "", "tools.web.searxng.base_url", "must be set for tools.web.search: searxng")
+}
+
+func (k *checker) http(h HTTP) {
+	if !h.Enabled {
+		return
+	}
+	host, _, err := splitAddress(h.Listen)
+	if err != nil {
+		k.when(true, "channels.http.listen", "must be host:port, such as 127.0.0.1:8090, not %q", h.Listen)
+		return
+	}
+	k.when(!loopback(host) && h.Token == "", "channels.http.listen",
+		"%s can be reached from other machines; set channels.http.token too, or listen on 127.0.0.1", h.Listen)
+}
+
+// url takes an empty value too. The value is not repeated: it may have a password.
+func (k *checker) url(path, value string) {
+	if value == "" {
+		return
+	}
+	u, err := url.Parse(value)
+	wrong := err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.Fragment != ""
+	k.when(wrong, path, "must be a URL such as https://api.example.com/v1")
+}
+
+// splitAddress is [net.SplitHostPort] with a numeric port.
+func splitAddress(address string) (host string, port uint16, err error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0, err
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return "", 0, err
+	}
+	return host, uint16(n), nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
+}
