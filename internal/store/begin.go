@@ -16,47 +16,53 @@ import (
 // no message is given. Relaxed: whatever is saved for the turn later makes it last.
 func (s *Store) Begin(ctx context.Context, in BeginInput) (begun Begun, err error) {
 	doing := fmt.Sprintf("begin %s step %d", in.Turn, in.Step)
-	if len(in.Messages) == 0 {
-		err = s.read(ctx, doing, func(q *runner) error {
-			t, err := q.turn(ctx, in.Turn, "")
-			if err != nil {
-				return err
-			}
-			rows, err := q.messages(ctx, t.ID)
-			if err != nil {
-				return err
-			}
-			begun, err = q.begun(ctx, taken{turn: t, rows: rows}, in)
+	var got taken
+	if len(in.Messages) > 0 {
+		err = s.write(ctx, doing, relaxed, func(tx *runner) error {
+			got, err = tx.take(ctx, in)
 			return err
 		})
-		return begun, err
-	}
-	err = s.write(ctx, doing, relaxed, func(tx *runner) error {
-		got, err := tx.take(ctx, in)
 		if err != nil {
-			return err
+			return Begun{}, err
 		}
-		if got.turn.ID == "" {
-			other, err := tx.turn(ctx, got.other, "")
+	}
+	// What came before does not change any more, and reading it takes longest:
+	// other writers need not wait for that.
+	err = s.read(ctx, doing, func(q *runner) error {
+		switch {
+		case got.other != "" && got.turn.ID == "":
+			other, err := q.turn(ctx, got.other, "")
 			begun = Begun{Turn: other.Turn, Answered: true}
 			return err
+		case got.turn.ID == "":
+			if got.turn, err = q.turn(ctx, in.Turn, ""); err != nil {
+				return err
+			}
+			if got.rows, err = q.messages(ctx, in.Turn); err != nil {
+				return err
+			}
 		}
-		begun, err = tx.begun(ctx, got, in)
+		begun, err = q.begun(ctx, got, in)
 		return err
 	})
-	return begun, err
+	if err != nil {
+		return Begun{}, err
+	}
+	return begun, nil
 }
 
+// begun adds what came before.
 func (r *runner) begun(ctx context.Context, got taken, in BeginInput) (Begun, error) {
 	history, err := r.earlier(ctx, got.turn, in.Window)
 	if err != nil {
 		return Begun{}, err
 	}
-	inbound, err := r.consumed(ctx, got.turn.ID)
-	if err != nil {
-		return Begun{}, err
+	if got.inbound == nil {
+		if got.inbound, err = r.consumed(ctx, got.turn.ID); err != nil {
+			return Begun{}, err
+		}
 	}
-	begun := Begun{Turn: got.turn.Turn, History: append(history, got.rows...), Inbound: inbound}
+	begun := Begun{Turn: got.turn.Turn, History: append(history, got.rows...), Inbound: got.inbound}
 	for _, m := range got.rows {
 		if m.Step == in.Step && m.Role == llm.RoleAssistant {
 			begun.Completion = &m

@@ -80,9 +80,10 @@ func (r *runner) touchSession(ctx context.Context, key, channel string) (epoch i
 
 // taken is a turn and its messages, as [runner.take] leaves them.
 type taken struct {
-	turn  turnRow   // empty ID: none of the messages is its to consume, and it was not made
-	rows  []Message // all of the turn's
-	other string    // a turn that had consumed one of the messages
+	turn    turnRow   // empty ID: none of the messages is its to consume, and it was not made
+	rows    []Message // all of the turn's
+	inbound []Inbound // what it consumed, if it was made now; else nil
+	other   string    // a turn that had consumed one of the messages
 }
 
 // take makes the turn if it is not there, and gives it the messages that no other
@@ -119,6 +120,7 @@ func (r *runner) take(ctx context.Context, in BeginInput) (taken, error) {
 	case !found && len(inbound) == 0:
 		return got, nil
 	case !found:
+		got.inbound = inbound
 		first := inbound[0]
 		got.turn, err = r.insertTurn(ctx, turnRow{
 			Turn: Turn{

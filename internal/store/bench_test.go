@@ -1,0 +1,95 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// BenchmarkSQLite measures what the store adds to a message, in a session that
+// has a full window of history. The disk's sync is part of it.
+func BenchmarkSQLite(b *testing.B) {
+	b.Run("accept", func(b *testing.B) {
+		s := openBench(b)
+		for i := 0; b.Loop(); i++ {
+			accept(b, s, fmt.Sprint("m", i))
+		}
+	})
+	b.Run("begin", func(b *testing.B) {
+		s := openBench(b)
+		for i := 0; b.Loop(); i++ {
+			b.StopTimer()
+			id := fmt.Sprint("m", i)
+			accept(b, s, id)
+			b.StartTimer()
+			begin(b, s, id)
+			b.StopTimer()
+			complete(b, s, id)
+			b.StartTimer()
+		}
+	})
+	b.Run("begin and complete", func(b *testing.B) {
+		s := openBench(b)
+		for i := 0; b.Loop(); i++ {
+			b.StopTimer()
+			id := fmt.Sprint("m", i)
+			accept(b, s, id)
+			b.StartTimer()
+			begin(b, s, id)
+			complete(b, s, id)
+		}
+	})
+	b.Run("whole message, many at once", func(b *testing.B) {
+		s := openBench(b)
+		var n atomic.Int64
+		b.SetParallelism(32)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				id := fmt.Sprint("m", n.Add(1))
+				accept(b, s, id)
+				begin(b, s, id)
+				complete(b, s, id)
+			}
+		})
+	})
+}
+
+func openBench(b *testing.B) *store.Store {
+	b.Helper()
+	s, err := store.Open(b.Context(), store.Options{DSN: sqlite(b)})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, s.Close()) })
+	for i := range 50 {
+		id := fmt.Sprint("old", i)
+		accept(b, s, id)
+		begin(b, s, id)
+		complete(b, s, id)
+	}
+	return s
+}
+
+func accept(b *testing.B, s *store.Store, id string) {
+	_, _, err := s.Accept(b.Context(), store.Inbound{ID: id, Session: "http:a", Channel: "http", Chat: "a", Text: strings.Repeat("hello ", 20)})
+	require.NoError(b, err)
+}
+
+func begin(b *testing.B, s *store.Store, id string) {
+	_, err := s.Begin(b.Context(), store.BeginInput{
+		Session: "http:a", Channel: "http", Turn: id, Step: 1, Messages: []string{id}, Window: 100,
+	})
+	require.NoError(b, err)
+}
+
+func complete(b *testing.B, s *store.Store, id string) {
+	_, _, err := s.SaveCompletion(b.Context(), store.Completion{
+		Turn: id, Step: 1, Message: store.Message{Content: strings.Repeat("answer ", 50)}, Provider: "openai", Model: "m",
+		Usage: llm.Usage{PromptTokens: 1, CompletionTokens: 1}, Prompt: strings.Repeat("prompt ", 1000), Final: true, Reply: "answer",
+	})
+	require.NoError(b, err)
+}
