@@ -137,7 +137,7 @@ func (s *Server) Await(ctx context.Context, n int) error {
 	}
 }
 
-// Release ends all steps that hang now.
+// Release ends the hanging steps of all requests that have arrived by now.
 func (s *Server) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +154,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		req.Invalid = err.Error()
 	}
-	step := s.next(&req)
+	step, release := s.next(&req)
 	if req.Invalid != "" {
 		wire.WriteError(w, http.StatusBadRequest, "invalid_transcript", req.Invalid)
 		return
@@ -168,11 +168,12 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.play(w, r, body, step)
+	s.play(w, r, body, step, release)
 }
 
-// next records req and decides what to do with it.
-func (s *Server) next(req *Request) Step {
+// next records req and decides what to do with it. A hanging step ends with
+// release, which a Release after the recording closes.
+func (s *Server) next(req *Request) (step Step, release <-chan struct{}) {
 	s.decides.Lock()
 	defer s.decides.Unlock()
 	s.mu.Lock()
@@ -180,17 +181,18 @@ func (s *Server) next(req *Request) Step {
 	s.requests = append(s.requests, *req)
 	close(s.arrived)
 	s.arrived = make(chan struct{})
+	release = s.release
 	s.mu.Unlock()
-	if req.Invalid != "" {
-		return Step{}
+	if req.Invalid == "" {
+		step = s.decide(*req)
 	}
-	return s.decide(*req)
+	return step, release
 }
 
-func (s *Server) play(w http.ResponseWriter, r *http.Request, req wire.Request, step Step) {
+func (s *Server) play(w http.ResponseWriter, r *http.Request, req wire.Request, step Step, release <-chan struct{}) {
 	switch {
 	case step.hang:
-		s.silence(r)
+		s.silence(r, release)
 		panic(http.ErrAbortHandler)
 	case step.status != 0:
 		if step.retryAfter != "" {
@@ -201,20 +203,20 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, req wire.Request, 
 		w.Header().Set("Content-Type", step.rawType)
 		_, _ = w.Write(step.raw) // a client that went away is told nothing
 	case step.cutting || step.stalling || step.drip > 0:
-		s.playEvents(w, r, req, step)
+		s.playEvents(w, r, req, step, release)
 	default:
 		wire.Write(w, req, step.completion)
 	}
 }
 
 // playEvents sends a stream, whether asked to or not, event by event.
-func (s *Server) playEvents(w http.ResponseWriter, r *http.Request, req wire.Request, step Step) {
+func (s *Server) playEvents(w http.ResponseWriter, r *http.Request, req wire.Request, step Step, release <-chan struct{}) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w).Flush
 	for i, event := range wire.Events(req, step.completion) {
 		if step.stalling && i == step.stall {
 			_ = flush()
-			s.silence(r)
+			s.silence(r, release)
 			panic(http.ErrAbortHandler)
 		}
 		if step.cutting && i == step.cut {
@@ -237,10 +239,7 @@ func (s *Server) playEvents(w http.ResponseWriter, r *http.Request, req wire.Req
 }
 
 // silence waits until the client goes away, the test releases it or ends.
-func (s *Server) silence(r *http.Request) {
-	s.mu.Lock()
-	release := s.release
-	s.mu.Unlock()
+func (s *Server) silence(r *http.Request, release <-chan struct{}) {
 	select {
 	case <-r.Context().Done():
 	case <-release:

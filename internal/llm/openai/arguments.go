@@ -7,6 +7,10 @@ import (
 	"github.com/kaptinlin/jsonrepair"
 )
 
+// repairLimit bounds, in bytes, what is repaired: the time that the library takes
+// grows with the square of the length, to a second for this one.
+const repairLimit = 32 << 10
+
 // repairArguments returns a tool call's arguments as a JSON object whatever the
 // model wrote: as they are, repaired, or as {"_raw": "…"}.
 func repairArguments(text string) string {
@@ -21,8 +25,11 @@ func repairArguments(text string) string {
 	if json.Unmarshal([]byte(text), &inner) == nil && isObject(inner) {
 		return inner
 	}
-	if repaired, err := jsonrepair.Repair(text); err == nil && isObject(repaired) {
-		return repaired
+	if len(text) <= repairLimit {
+		repaired, err := jsonrepair.Repair(text)
+		if repaired = strings.TrimSpace(repaired); err == nil && isObject(repaired) {
+			return repaired
+		}
 	}
 	raw, _ := json.Marshal(map[string]string{"_raw": text}) // strings always marshal
 	return string(raw)

@@ -1,0 +1,86 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/llm/openai"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+func TestModelsGetTheParametersTheyTake(t *testing.T) {
+	t.Parallel()
+	s := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Text("ok") })
+	row, _ := llm.Lookup("moonshot")
+	client := newClient(t, openai.Options{BaseURL: s.URL, Overrides: row.Models})
+	ask := func(model string, temperature float64) llmtest.Request {
+		req := llmtest.Conversation()
+		req.Model, req.Temperature, req.MaxTokens = model, temperature, 77
+		_, err := client.Complete(t.Context(), req, nil)
+		require.NoError(t, err, model)
+		all := s.Requests()
+		return all[len(all)-1]
+	}
+
+	plain := ask("gpt-4.1", 0)
+	require.Equal(t, 77, plain.MaxTokens)
+	require.Zero(t, plain.MaxCompletionTokens)
+	require.InDelta(t, 0, *plain.Temperature, 1e-6, "a zero is said, not left out")
+
+	for _, model := range []string{"o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5.1-codex", "openai/gpt-5-mini", "gpt-6-luna"} {
+		got := ask(model, 0.7)
+		require.Zero(t, got.MaxTokens, model)
+		require.Equal(t, 77, got.MaxCompletionTokens, model)
+		require.Nil(t, got.Temperature, model)
+	}
+
+	require.InDelta(t, 1.0, *ask("kimi-k2.5", 0.7).Temperature, 1e-6)
+}
+
+func TestReasoningGoesBackOnlyWhereItIsWanted(t *testing.T) {
+	t.Parallel()
+	for _, send := range []bool{false, true} {
+		s := llmtest.NewServer(t, llmtest.Text("ok"))
+		client := newClient(t, openai.Options{BaseURL: s.URL, SendReasoning: send})
+		req := llmtest.Conversation()
+		req.Messages[2].Reasoning = `{"role":"assistant","tool_calls":`
+		_, err := client.Complete(t.Context(), req, nil)
+		require.NoError(t, err)
+		require.Empty(t, s.Invalid())
+		got := s.Requests()[0].Messages[2].ReasoningContent
+		if send {
+			require.Equal(t, req.Messages[2].Reasoning, got)
+		} else {
+			require.Empty(t, got)
+		}
+	}
+}
+
+func TestTheKeyIsSent(t *testing.T) {
+	t.Parallel()
+	s := llmtest.NewServer(t, llmtest.Text("ok"))
+	_, err := newClient(t, openai.Options{BaseURL: s.URL + "/"}).Complete(t.Context(), llmtest.Conversation(), nil)
+	require.NoError(t, err)
+	require.Equal(t, "Bearer "+llmtest.Key, s.Requests()[0].Header.Get("Authorization"))
+}
+
+func TestWhatTheLibraryRefusesIsPermanent(t *testing.T) {
+	t.Parallel()
+	s := llmtest.NewServer(t)
+	req := llmtest.Conversation()
+	req.Model = "gpt-6-astra" // the library knows that it takes no tools here
+	_, err := newClient(t, openai.Options{BaseURL: s.URL}).Complete(t.Context(), req, nil)
+	require.True(t, remote.As(err).Permanent())
+	require.Zero(t, s.Count())
+}
+
+func TestNewWantsAURL(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"", "api.openai.com/v1", "ftp://x/v1", "http://", "://"} {
+		_, err := openai.New(openai.Options{Service: "acme", BaseURL: base})
+		require.ErrorContains(t, err, "acme", base)
+	}
+}
