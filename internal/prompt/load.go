@@ -1,0 +1,87 @@
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// fileLimit bounds what is read of each file, in bytes.
+const fileLimit = 64 << 10
+
+// bootstrapFiles are read in this order.
+var bootstrapFiles = [...]string{"AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md"}
+
+// Load reads the workspace's files for the system prompt, with today's notes.
+// Missing ones are left out, large ones cut. A file that is there and cannot be
+// read is no error but a note in its place, so that the agent can tell. The error
+// is for a workspace that cannot be opened.
+func Load(workspace string) (Files, error) { return LoadAt(workspace, time.Now()) }
+
+// LoadAt is Load on the day of now.
+func LoadAt(workspace string, now time.Time) (Files, error) {
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return Files{}, fmt.Errorf("open workspace: %w", err)
+	}
+	defer root.Close()
+	var files Files
+	for _, name := range bootstrapFiles {
+		if text := read(root, name); text != "" {
+			files.Bootstrap = append(files.Bootstrap, File{Name: name, Text: text})
+		}
+	}
+	files.Memory = read(root, "memory/MEMORY.md")
+	files.Notes = read(root, "memory/"+now.Format(time.DateOnly)+".md")
+	return files, nil
+}
+
+func read(root *os.Root, name string) string {
+	text, err := readBounded(root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		return fmt.Sprintf("(%s could not be read: %v)", name, err)
+	}
+	return text
+}
+
+func readBounded(root *os.Root, name string) (string, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	// Opening a pipe would wait for its writer.
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is not a file")
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	if err != nil {
+		return "", err
+	}
+	if len(data) <= fileLimit {
+		return clean(string(data)), nil
+	}
+	end := fileLimit
+	for end > fileLimit-utf8.UTFMax && !utf8.RuneStart(data[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s\n\n… (cut: the first %d KB of %s)", clean(string(data[:end])), fileLimit>>10, name), nil
+}
+
+// clean makes text fit for a JSON request.
+func clean(text string) string {
+	text = strings.TrimPrefix(text, "\uFEFF")
+	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+}

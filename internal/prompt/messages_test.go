@@ -1,0 +1,223 @@
+package prompt_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/prompt"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+const context1 = "\n\n[Runtime Context]\nCurrent time: 2026-03-04 12:00 (Wednesday) UTC +00:00"
+
+func user(turn string, step int, text string) store.Message {
+	return store.Message{Turn: turn, Step: step, Role: llm.RoleUser, Content: text, CreatedAt: noon}
+}
+
+func assistant(turn string, step int, text string, calls ...string) store.Message {
+	m := store.Message{Turn: turn, Step: step, Role: llm.RoleAssistant, Content: text}
+	for _, id := range calls {
+		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: id, Name: "exec", Arguments: `{"command":"ls"}`})
+	}
+	return m
+}
+
+func result(turn string, step, index int, text string) store.Message {
+	return store.Message{Turn: turn, Step: step, Index: index, Role: llm.RoleTool, Name: "exec", Content: text}
+}
+
+// brief writes messages in a form that fits a table.
+func brief(messages []llm.Message) []string {
+	var lines []string
+	for _, m := range messages {
+		line := string(m.Role) + ": " + m.Content
+		for _, call := range m.ToolCalls {
+			line += " +" + call.ID
+		}
+		if m.ToolCallID != "" {
+			line += " =" + m.ToolCallID
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestMessagesOfATranscript(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 501)
+	tests := []struct {
+		name   string
+		rows   []store.Message
+		window int
+		want   []string
+	}{
+		{"a first message", []store.Message{user("b", 1, "hi")}, 10, []string{"user: hi" + context1}},
+		{
+			"results come in the order of the calls, whatever order they were stored in",
+			[]store.Message{user("b", 1, "hi"), assistant("b", 1, "", "x", "y"), result("b", 1, 1, "two"), user("b", 2, "more"), result("b", 1, 0, "one")},
+			10,
+			[]string{"user: hi" + context1, "assistant:  +x +y", "tool: one =x", "tool: two =y", "user: more" + context1},
+		},
+		{
+			"a call without a result gets one, and a second result is dropped",
+			[]store.Message{user("b", 1, "hi"), assistant("b", 1, "", "x", "y"), result("b", 1, 1, "two"), result("b", 1, 1, "again")},
+			10,
+			[]string{"user: hi" + context1, "assistant:  +x +y", "tool: No result: the call did not finish. =x", "tool: two =y"},
+		},
+		{
+			"earlier turns have no context and short results, this one has both whole",
+			[]store.Message{
+				user("a", 1, "first"), assistant("a", 1, "let me see", "x"), result("a", 1, 0, long), assistant("a", 2, "done"),
+				user("b", 1, "hi"), assistant("b", 1, "", "z"), result("b", 1, 0, long),
+			},
+			10,
+			[]string{
+				"user: first", "assistant: let me see +x",
+				"tool: " + long[:1000] + "\n… (cut: the first 500 of 501 characters) =x", "assistant: done",
+				"user: hi" + context1, "assistant:  +z", "tool: " + long + " =z",
+			},
+		},
+		{
+			"the window is cut to start at a user message, without orphans",
+			[]store.Message{
+				user("a", 1, "first"), assistant("a", 1, "", "x"), result("a", 1, 0, "one"), assistant("a", 2, "done"),
+				user("a2", 1, "second"), assistant("a2", 1, "yes"), user("b", 1, "hi"),
+			},
+			5,
+			[]string{"user: second", "assistant: yes", "user: hi" + context1},
+		},
+		{
+			"a window of nothing leaves this turn whole",
+			[]store.Message{user("a", 1, "first"), assistant("a", 1, "yes"), user("b", 1, "hi"), assistant("b", 1, "", "x"), result("b", 1, 0, "one")},
+			0,
+			[]string{"user: hi" + context1, "assistant:  +x", "tool: one =x"},
+		},
+		{
+			"IDs that repeat or are missing are made unique",
+			[]store.Message{
+				user("a", 1, "first"), assistant("a", 1, "", "x", "x"), result("a", 1, 0, "one"), result("a", 1, 1, "two"),
+				user("b", 1, "hi"), assistant("b", 1, "", "x", ""), result("b", 1, 0, "three"), result("b", 1, 1, "four"),
+			},
+			10,
+			[]string{
+				"user: first", "assistant:  +x +x_2", "tool: one =x", "tool: two =x_2",
+				"user: hi" + context1, "assistant:  +x_3 +call_1_1", "tool: three =x_3", "tool: four =call_1_1",
+			},
+		},
+		{
+			"nothing is empty",
+			[]store.Message{
+				user("a", 1, " "), assistant("a", 1, ""), user("b", 1, "hi"),
+				assistant("b", 1, "", "x"), result("b", 1, 0, "\n"),
+			},
+			10,
+			[]string{"user: (no text)", "assistant: (no text)", "user: hi" + context1, "assistant:  +x", "tool: (no output) =x"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			messages := prompt.Messages("you are", store.Begun{History: tt.rows}, "b", tt.window, noon)
+			require.Equal(t, append([]string{"system: you are"}, tt.want...), brief(messages))
+		})
+	}
+}
+
+func TestMessagesKeepWhatTheModelSaid(t *testing.T) {
+	t.Parallel()
+	said := assistant("b", 1, "hm", "x")
+	said.Reasoning = "thinking"
+	messages := prompt.Messages("", store.Begun{History: []store.Message{user("b", 1, "hi"), said, result("b", 1, 0, "one")}}, "b", 0, noon)
+	require.Equal(t, llm.Message{Role: llm.RoleAssistant, Content: "hm", Reasoning: "thinking", ToolCalls: said.ToolCalls}, messages[1])
+	require.Equal(t, llm.Message{Role: llm.RoleTool, Content: "one", ToolCallID: "x", Name: "exec"}, messages[2])
+}
+
+func TestMessagesGiveTheContextOfTheInboundMessage(t *testing.T) {
+	t.Parallel()
+	row := user("b", 1, "hi")
+	row.Source, row.Sender = "m1", "U1"
+	inbound := store.Inbound{ID: "m1", Channel: "slack", Chat: "C2", SenderName: "Ana"}
+	text := func(begun store.Begun, now time.Time) string {
+		return prompt.Messages("", begun, "b", 0, now)[0].Content
+	}
+	begun := store.Begun{History: []store.Message{row}, Inbound: []store.Inbound{inbound}}
+
+	require.Equal(t, "hi"+context1+"\nChannel: slack\nChat: C2\nSender: Ana", text(begun, noon))
+	require.Equal(t, text(begun, noon), text(begun, noon.Add(30*time.Minute)), "the same in later steps, to be cached")
+	require.Contains(t, text(begun, noon.Add(50*time.Hour)), "2026-03-06 14:00", "but not after days of waiting")
+	require.Contains(t, text(begun, noon.In(time.FixedZone("X", -3600))), "11:00 (Wednesday)", "in the zone of now")
+	require.Contains(t, text(store.Begun{History: []store.Message{row}}, noon), "Sender: U1")
+}
+
+func TestMissingNamesTheCallsOfTheTurnWithoutAResult(t *testing.T) {
+	t.Parallel()
+	rows := []store.Message{
+		user("a", 1, "first"), assistant("a", 1, "", "old"),
+		user("b", 1, "hi"), assistant("b", 1, "", "x", "y"), result("b", 1, 1, "two"), assistant("b", 2, "", "z"),
+	}
+	require.Equal(t, []store.Message{
+		{Turn: "b", Step: 1, Index: 0, Role: llm.RoleTool, CallID: "x", Name: "exec"},
+		{Turn: "b", Step: 2, Index: 0, Role: llm.RoleTool, CallID: "z", Name: "exec"},
+	}, prompt.Missing(rows, "b"))
+	require.Empty(t, prompt.Missing(rows[:2], "b"))
+}
+
+func FuzzMessagesKeepTheProvidersRules(f *testing.F) {
+	f.Add([]byte{0, 5, 1, 2, 3, 4}, 3)
+	f.Add([]byte("any order of rows, from any turn"), 100)
+	f.Add([]byte{255, 128, 64, 32, 16, 8, 4, 2, 1, 0, 254, 253, 9, 77}, -1)
+	f.Fuzz(func(t *testing.T, data []byte, window int) {
+		var rows []store.Message
+		for i, b := range data {
+			turn, step := string("ab"[b&1]), int(b>>5)
+			switch b >> 1 & 3 {
+			case 0:
+				rows = append(rows, user(turn, step, strings.Repeat("u", i%2)))
+			case 1:
+				rows = append(rows, assistant(turn, step, strings.Repeat("a", i%2), []string{"x", "x", ""}[:b>>3&3]...))
+			default:
+				rows = append(rows, result(turn, step, int(b>>3&3), strings.Repeat("r", i*40)))
+			}
+		}
+		messages := prompt.Messages("", store.Begun{History: rows}, "b", window, noon)
+		requireStrict(t, messages)
+		if len(rows) > 0 && rows[0].Turn == "b" && rows[0].Role == llm.RoleUser {
+			require.NotEmpty(t, messages)
+		}
+	})
+}
+
+// requireStrict checks what the strictest providers demand.
+func requireStrict(t *testing.T, messages []llm.Message) {
+	t.Helper()
+	if len(messages) > 0 {
+		require.Equal(t, llm.RoleUser, messages[0].Role)
+	}
+	seen := map[string]bool{}
+	var open []string
+	for _, m := range messages {
+		if m.Role == llm.RoleTool {
+			require.NotEmpty(t, open, "an orphan result")
+			require.Equal(t, open[0], m.ToolCallID)
+			open = open[1:]
+		} else {
+			require.Empty(t, open, "a call without a result")
+		}
+		for _, call := range m.ToolCalls {
+			require.NotEmpty(t, call.ID)
+			require.False(t, seen[call.ID], "an ID twice")
+			seen[call.ID] = true
+			open = append(open, call.ID)
+		}
+		if len(m.ToolCalls) == 0 {
+			require.NotEmpty(t, strings.TrimSpace(m.Content))
+		}
+	}
+	require.Empty(t, open, "a call without a result")
+}

@@ -1,0 +1,87 @@
+// Package prompt makes what a model is sent of an agent's identity, the
+// workspace's files and a session's transcript.
+package prompt
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// separator stands between the sections of the system prompt.
+const separator = "\n\n---\n\n"
+
+// Input is what the system prompt is made of. All but Workspace may be empty.
+type Input struct {
+	Workspace string // absolute path
+	OS        string
+	Arch      string
+	Files     Files
+	Active    string // text of the skills that are always on
+	Skills    string // summary of the skills that may be read
+}
+
+// Files are those of a workspace that go into the system prompt.
+type Files struct {
+	Bootstrap []File // in order
+	Memory    string // long-term facts
+	Notes     string // today's
+}
+
+// File is the text of a file.
+type File struct {
+	Name string
+	Text string
+}
+
+// System returns the system prompt. It is the same whenever its input is, so that
+// providers can cache it: times and IDs belong into [User].
+func System(in Input) string {
+	var bootstrap, memory []string
+	for _, file := range in.Files.Bootstrap {
+		bootstrap = appendSection(bootstrap, "## "+file.Name, file.Text)
+	}
+	memory = appendSection(memory, "## Long-term Memory", in.Files.Memory)
+	memory = appendSection(memory, "## Today's Notes", in.Files.Notes)
+
+	sections := []string{identity(in)}
+	if len(bootstrap) > 0 {
+		sections = append(sections, strings.Join(bootstrap, "\n\n"))
+	}
+	sections = appendSection(sections, "# Memory", strings.Join(memory, "\n\n"))
+	sections = appendSection(sections, "# Active Skills", in.Active)
+	sections = appendSection(sections, "# Skills", in.Skills)
+	return strings.Join(sections, separator)
+}
+
+// appendSection appends text under its heading, unless there is none.
+func appendSection(sections []string, heading, text string) []string {
+	if text = strings.TrimSpace(text); text == "" {
+		return sections
+	}
+	return append(sections, heading+"\n\n"+text)
+}
+
+func identity(in Input) string {
+	at := func(parts ...string) string { return filepath.Join(append([]string{in.Workspace}, parts...)...) }
+	return fmt.Sprintf(`# Holdfast
+
+You are a Holdfast agent, an assistant that gets things done for the people who write to you. Your work survives restarts: a turn that is interrupted goes on where it stopped.
+
+You have tools: among them to read, search and change files, to run commands, and to search and read the web. Look things up rather than guess, and check what you did. When a tool fails, read why before you try again; when its outcome is unknown, find out before you repeat it.
+
+## Runtime
+%s, %s
+
+## Workspace
+Your workspace is %s. Relative paths are taken from there.
+- Long-term memory: %s holds facts that last. You see it below; change it when you learn one.
+- History: %s is a log of past conversations, one entry a paragraph, each starting with its time. Search it with grep.
+- Skills: %s. Read a skill's file before you use it.
+
+## Answers
+Answer directly, in plain text or Markdown: what you write is sent to the chat that the message came from. Be short, be accurate, and say so when something could not be done. A block that begins with %s at the end of a message is information about it, not part of what the person said.`,
+		in.OS, in.Arch, in.Workspace,
+		at("memory", "MEMORY.md"), at("memory", "HISTORY.md"), at("skills", "NAME", "SKILL.md"),
+		contextHeading)
+}

@@ -1,0 +1,62 @@
+package prompt
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// WriteTemplates makes dir, if absent, and puts the files of a new workspace into
+// it. Files that exist are left alone. It returns the paths that it wrote, with
+// slashes and relative to dir, also when an error ended it early.
+func WriteTemplates(dir string) (written []string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	defer root.Close()
+	err = fs.WalkDir(templates, "templates", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		to := strings.TrimPrefix(name, "templates/")
+		fresh, err := writeTemplate(root, name, to)
+		if err != nil {
+			return fmt.Errorf("write %s: %w", to, err)
+		}
+		if fresh {
+			written = append(written, to)
+		}
+		return nil
+	})
+	return written, err
+}
+
+func writeTemplate(root *os.Root, from, to string) (fresh bool, err error) {
+	data, err := templates.ReadFile(from)
+	if err != nil {
+		return false, err
+	}
+	if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
+		return false, err
+	}
+	f, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = f.Write(data)
+	return true, errors.Join(err, f.Close())
+}

@@ -1,0 +1,34 @@
+package prompt
+
+import (
+	"strings"
+	"time"
+)
+
+const contextHeading = "[Runtime Context]"
+
+// Context is what a model should know of a message besides its text.
+type Context struct {
+	Now        time.Time // in the zone that the user should see
+	Channel    string
+	Chat       string
+	SenderName string
+}
+
+// User returns a user message's text with the context under it. The text of the
+// context cannot end its lines, whoever chose it.
+func User(text string, c Context) string {
+	var b strings.Builder
+	if text = strings.TrimRight(text, " \t\r\n"); text != "" {
+		b.WriteString(text + "\n\n")
+	}
+	b.WriteString(contextHeading + "\nCurrent time: " + c.Now.Format("2006-01-02 15:04 (Monday) MST -07:00"))
+	for _, line := range []struct{ label, value string }{
+		{"Channel", c.Channel}, {"Chat", c.Chat}, {"Sender", c.SenderName},
+	} {
+		if value := strings.Join(strings.Fields(line.value), " "); value != "" {
+			b.WriteString("\n" + line.label + ": " + value)
+		}
+	}
+	return b.String()
+}
