@@ -1,0 +1,149 @@
+package channels
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// sentenceEnds are what a sentence may end with. The ones with a space keep it.
+var sentenceEnds = [...]string{". ", "! ", "? ", "。", "！", "？"}
+
+// Split cuts Markdown into parts of at most limit characters, as few and as
+// readable as can be: between paragraphs, else lines, else sentences, else
+// words, else anywhere but within a character. A code fence that is open where
+// a part ends is closed there and opened again in the next, unless limit is too
+// small for that. White space where it cuts is dropped; nothing else is. The
+// same text and limit always give the same parts. Blank text has none. A limit
+// below 1 means none.
+func Split(text string, limit int) []string {
+	var parts []string
+	var open fence
+	for strings.TrimSpace(text) != "" {
+		head := open.opening(limit)
+		if limit < 1 || length(head)+length(text) <= limit {
+			return append(parts, head+text)
+		}
+		piece, rest, after := cut(text, open, limit, length(head))
+		if strings.TrimSpace(piece) != "" {
+			parts = append(parts, head+piece+after.closing(limit))
+		}
+		text, open = next(rest, after, limit, strings.HasSuffix(text[:len(text)-len(rest)], "\n"))
+	}
+	return parts
+}
+
+// next returns what the next part begins with. Where all that is left of the
+// open fence is its end, the part before has closed it.
+func next(rest string, open fence, limit int, newLine bool) (string, fence) {
+	if line, more, _ := strings.Cut(rest, "\n"); newLine && open.closing(limit) != "" && strings.TrimSpace(line) == open.marker {
+		rest, open = more, fence{}
+	}
+	if open.marker != "" {
+		return rest, open
+	}
+	if !newLine {
+		rest = strings.TrimLeft(rest, " \t")
+	}
+	return strings.TrimLeft(rest, "\n"), open
+}
+
+// cut takes as much from text as fits into a part with taken characters before
+// it, and after it what closes the fence that is then open.
+func cut(text string, before fence, limit, taken int) (piece, rest string, after fence) {
+	room := max(1, limit-taken)
+	for {
+		at := boundary(text, room)
+		after = before.after(text[:at])
+		if line := lastAfter(strings.TrimRight(text[:at], "\n"), "\n"); line > 0 && before.after(text[:line]) != after && after.marker != "" {
+			at, after = line, fence{} // the fence goes with its code
+		}
+		piece = strings.TrimRightFunc(text[:at], unicode.IsSpace)
+		if room == 1 || taken+length(piece)+length(after.closing(limit)) <= limit {
+			return piece, text[at:], after
+		}
+		room--
+	}
+}
+
+// boundary returns the offset at which to cut text, which has more characters
+// than room: the last good place, unless that wastes half of the room or more.
+func boundary(text string, room int) int {
+	end := 0
+	for range room {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	window := text[:end]
+	for _, at := range []int{lastAfter(window, "\n\n"), lastAfter(window, "\n"), lastAfter(window, sentenceEnds[:]...)} {
+		if at > end/2 {
+			return at
+		}
+	}
+	if next, _ := utf8.DecodeRuneInString(text[end:]); unicode.IsSpace(next) {
+		return end
+	}
+	if space := strings.LastIndexFunc(window, unicode.IsSpace); space >= 0 && strings.TrimSpace(window[:space]) != "" {
+		_, size := utf8.DecodeRuneInString(window[space:])
+		return space + size
+	}
+	return end
+}
+
+// lastAfter returns the offset after the last of separators in text, or 0.
+func lastAfter(text string, separators ...string) int {
+	last := 0
+	for _, separator := range separators {
+		if i := strings.LastIndex(text, separator); i >= 0 {
+			last = max(last, i+len(separator))
+		}
+	}
+	return last
+}
+
+func length(text string) int { return utf8.RuneCountInString(text) }
+
+// fence is an open code fence; the zero value is none.
+type fence struct {
+	marker string // the backticks or tildes
+	line   string // the whole line that opened it, without indentation
+}
+
+// opening returns what opens the fence again in a new part. Where it would take
+// more than a quarter of the room it is left out.
+func (f fence) opening(limit int) string {
+	for _, line := range []string{f.line, f.marker} {
+		if line != "" && length(line)+1 <= limit/4 {
+			return line + "\n"
+		}
+	}
+	return ""
+}
+
+// closing returns what closes the fence at the end of a part.
+func (f fence) closing(limit int) string {
+	if f.opening(limit) == "" {
+		return ""
+	}
+	return "\n" + f.marker
+}
+
+// after returns the fence that is open after text, if f is before it.
+func (f fence) after(text string) fence {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		marker := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		if marker == "" {
+			marker = line[:len(line)-len(strings.TrimLeft(line, "~"))]
+		}
+		info := line[len(marker):]
+		switch {
+		case len(marker) < 3:
+		case f.marker == "" && !(marker[0] == '`' && strings.Contains(info, "`")):
+			f = fence{marker: marker, line: line}
+		case f.marker != "" && marker[0] == f.marker[0] && len(marker) >= len(f.marker) && info == "":
+			f = fence{}
+		}
+	}
+	return f
+}
