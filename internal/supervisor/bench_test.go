@@ -12,7 +12,7 @@ import (
 
 // BenchmarkTrue is what it costs to run a command that does nothing.
 func BenchmarkTrue(b *testing.B) {
-	s, err := supervisor.New(supervisor.Options{Dir: b.TempDir(), Args: []string{"supervise"}})
+	s, err := supervisor.New(supervisor.Options{Dir: b.TempDir()})
 	require.NoError(b, err)
 	for i := 0; b.Loop(); i++ {
 		p, err := s.Start(b.Context(), supervisor.Spec{

@@ -30,6 +30,9 @@ import (
 // DefaultMaxOutput is how many bytes of a command's output are kept.
 const DefaultMaxOutput = 10_000_000
 
+// Subcommand is the argument of this program that makes it run [Main].
+const Subcommand = "supervise"
+
 // starts bounds how often one Start tries. A supervisor that ends without having
 // started its command, and leaves no other that has, was killed or cannot run.
 const starts = 3
@@ -45,7 +48,7 @@ var ErrRunning = errors.New("the command is running")
 type Options struct {
 	Dir        string       // where the keys' directories are, on a local disk; created if missing
 	Executable string       // what has [Main]; empty means this program
-	Args       []string     // what comes before the directory on its command line: "supervise"
+	Args       []string     // what comes before the directory on its command line; empty means [Subcommand]
 	Logger     *slog.Logger // nil discards
 }
 
@@ -101,11 +104,15 @@ func New(options Options) (*Supervisor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("supervisor: name the directory: %w", err)
 	}
+	args := options.Args
+	if len(args) == 0 {
+		args = []string{Subcommand}
+	}
 	logger := options.Logger
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Supervisor{dir: dir, place: place, executable: executable, args: options.Args, logger: logger}, nil
+	return &Supervisor{dir: dir, place: place, executable: executable, args: args, logger: logger}, nil
 }
 
 // Place names the directory for ever. A caller that finds another place than it

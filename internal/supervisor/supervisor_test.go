@@ -22,7 +22,7 @@ const patience = 30 * time.Second
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case "supervise":
+		case supervisor.Subcommand:
 			os.Exit(supervisor.Main(os.Args[2:]))
 		case "start":
 			os.Exit(startAndWait(os.Args[2], os.Args[3], os.Args[4]))
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 // startAndWait is the main of a process that starts a command and waits for it.
 func startAndWait(dir, key, command string) int {
-	s, err := supervisor.New(supervisor.Options{Dir: dir, Args: []string{"supervise"}})
+	s, err := supervisor.New(supervisor.Options{Dir: dir})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -65,7 +65,7 @@ func setup(t *testing.T) (s *supervisor.Supervisor, dir string) {
 
 func open(t *testing.T, dir string) *supervisor.Supervisor {
 	t.Helper()
-	s, err := supervisor.New(supervisor.Options{Dir: dir, Args: []string{"supervise"}})
+	s, err := supervisor.New(supervisor.Options{Dir: dir})
 	require.NoError(t, err)
 	return s
 }

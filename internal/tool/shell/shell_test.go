@@ -23,7 +23,7 @@ const patience = 30 * time.Second
 
 // TestMain lets the test binary be the supervisor.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "supervise" {
+	if len(os.Args) > 1 && os.Args[1] == supervisor.Subcommand {
 		os.Exit(supervisor.Main(os.Args[2:]))
 	}
 	os.Exit(m.Run())
@@ -51,7 +51,7 @@ const key = "turn.1.0"
 
 func newSupervisor(t *testing.T, dir string) *supervisor.Supervisor {
 	t.Helper()
-	s, err := supervisor.New(supervisor.Options{Dir: dir, Args: []string{"supervise"}})
+	s, err := supervisor.New(supervisor.Options{Dir: dir})
 	require.NoError(t, err)
 	return s
 }
