@@ -3,6 +3,8 @@ package fs
 import (
 	"bytes"
 	"strings"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
 const (
@@ -24,7 +26,7 @@ func closest(content []byte, text string) (number int, line string) {
 		if i++; i > searchLimit {
 			break
 		}
-		candidate := string(wholeRunes(raw[:min(len(raw), compareLimit)]))
+		candidate := string(tool.WholeRunes(raw[:min(len(raw), compareLimit)]))
 		if score := alike(pairs, bigrams(squeeze(candidate))); score > best {
 			best, number, line = score, i, strings.TrimRight(candidate, "\r\n")
 		}

@@ -147,7 +147,7 @@ func (s *search) emit(format string, args ...any) error {
 // short is a line as it is shown.
 func short(line []byte) string {
 	if len(line) > grepShown {
-		return strings.ToValidUTF8(string(wholeRunes(line[:grepShown])), "\uFFFD") + "…"
+		return strings.ToValidUTF8(string(tool.WholeRunes(line[:grepShown])), "\uFFFD") + "…"
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD")
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"unicode/utf8"
 )
 
 // sniffed is how much of a file's beginning, in bytes, decides whether it is text.
@@ -52,17 +51,4 @@ func (l *lineReader) next() (line []byte, cut bool, err error) {
 			return line, cut, err
 		}
 	}
-}
-
-// wholeRunes is b without a character that was cut in two at its end.
-func wholeRunes(b []byte) []byte {
-	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
-		if utf8.RuneStart(b[i]) {
-			if !utf8.FullRune(b[i:]) {
-				return b[:i]
-			}
-			break
-		}
-	}
-	return b
 }

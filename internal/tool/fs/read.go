@@ -106,7 +106,7 @@ func (w *window) String() string {
 	}
 	if w.cutLine {
 		notes = append(notes, fmt.Sprintf("line %d is longer than %d bytes and was cut", w.seen, resultLimit))
-		text = wholeRunes(text)
+		text = tool.WholeRunes(text)
 	}
 	if !utf8.Valid(text) {
 		notes = append(notes, "the file is not valid UTF-8; broken bytes are shown as \uFFFD")

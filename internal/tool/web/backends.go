@@ -1,0 +1,117 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// backend is a search service: how it is asked and how its answer is read.
+type backend struct {
+	name     string
+	baseURL  string // the service's own; empty if there is none
+	needsKey bool
+	needs    string // what must be configured
+	service  func(Search) Service
+	request  func(ctx context.Context, s Service, query string, count int) (*http.Request, error)
+	parse    func(body []byte) ([]hit, error)
+}
+
+// hit is a search result, in plain text.
+type hit struct {
+	title   string
+	url     string
+	snippet string
+}
+
+// backends lists the services in the order in which auto prefers them.
+func backends() []backend {
+	return []backend{
+		{
+			name: "brave", baseURL: "https://api.search.brave.com", needsKey: true, needs: "it needs an API key",
+			service: func(s Search) Service { return s.Brave },
+			request: askBrave, parse: parseBrave,
+		},
+		{
+			name: "tavily", baseURL: "https://api.tavily.com", needsKey: true, needs: "it needs an API key",
+			service: func(s Search) Service { return s.Tavily },
+			request: askTavily, parse: parseResults,
+		},
+		{
+			name: "searxng", needs: "it needs a base URL",
+			service: func(s Search) Service { return s.SearXNG },
+			request: askSearXNG, parse: parseResults,
+		},
+		{
+			name: "duckduckgo", baseURL: "https://html.duckduckgo.com",
+			service: func(s Search) Service { return s.DuckDuckGo },
+			request: askDuckDuckGo, parse: parseDuckDuckGo,
+		},
+	}
+}
+
+func get(ctx context.Context, endpoint string, query url.Values) (*http.Request, error) {
+	return http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"?"+query.Encode(), nil)
+}
+
+func askBrave(ctx context.Context, s Service, query string, count int) (*http.Request, error) {
+	request, err := get(ctx, s.BaseURL+"/res/v1/web/search", url.Values{"q": {query}, "count": {strconv.Itoa(count)}})
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("X-Subscription-Token", s.APIKey)
+	return request, nil
+}
+
+func parseBrave(body []byte) ([]hit, error) {
+	var answer struct {
+		Web struct {
+			Results []struct{ Title, URL, Description string }
+		}
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, unreadable(err)
+	}
+	var hits []hit
+	for _, r := range answer.Web.Results {
+		hits = append(hits, hit{title: plain(r.Title), url: r.URL, snippet: plain(r.Description)})
+	}
+	return hits, nil
+}
+
+func askTavily(ctx context.Context, s Service, query string, count int) (*http.Request, error) {
+	body, err := json.Marshal(map[string]any{"query": query, "max_results": count})
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL+"/search", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+s.APIKey)
+	return request, nil
+}
+
+func askSearXNG(ctx context.Context, s Service, query string, _ int) (*http.Request, error) {
+	return get(ctx, s.BaseURL+"/search", url.Values{"q": {query}, "format": {"json"}})
+}
+
+// parseResults reads the answers of Tavily and SearXNG, which look the same.
+func parseResults(body []byte) ([]hit, error) {
+	var answer struct {
+		Results []struct{ Title, URL, Content string }
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, unreadable(err)
+	}
+	var hits []hit
+	for _, r := range answer.Results {
+		hits = append(hits, hit{title: r.Title, url: r.URL, snippet: r.Content})
+	}
+	return hits, nil
+}

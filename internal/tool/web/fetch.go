@@ -1,0 +1,100 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const fetchDescription = `Fetches a page from the public web and returns its main content as Markdown, or
+plain text and JSON as they are. Only http and https.`
+
+const (
+	bodyLimit    = 5 << 20 // bytes read of a body
+	defaultChars = 50_000
+	maxChars     = 500_000
+)
+
+type fetchArgs struct {
+	URL      string `json:"url" jsonschema:"full URL, like https://example.com/page"`
+	MaxChars int    `json:"max_chars,omitempty" jsonschema:"characters of content to return at most, 50000 unless given"`
+	Raw      bool   `json:"raw,omitempty" jsonschema:"return the source of an HTML page as it is"`
+}
+
+type fetcher struct {
+	client  *http.Client
+	agent   string
+	timeout time.Duration
+}
+
+func (f fetcher) fetch(ctx context.Context, call tool.Call, args fetchArgs) (tool.Result, error) {
+	u, err := parseURL(strings.TrimSpace(args.URL))
+	if err != nil {
+		return tool.Result{}, err
+	}
+	own, cancel := context.WithTimeoutCause(ctx, f.timeout, errTooSlow)
+	defer cancel()
+	request, err := http.NewRequestWithContext(own, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("that URL cannot be fetched: %w", err)
+	}
+	request.Header.Set("User-Agent", f.agent)
+	request.Header.Set("Accept", "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5")
+	response, err := f.client.Do(request)
+	if err != nil {
+		return tool.Result{}, settle(call, unanswered(ctx, own, u.Host, err))
+	}
+	defer response.Body.Close()
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return tool.Result{}, settle(call, rejected(response.Request.URL.Host, response, ""))
+	}
+	d := document{url: response.Request.URL, contentType: response.Header.Get("Content-Type")}
+	var notes []string
+	d.body, err = io.ReadAll(io.LimitReader(response.Body, bodyLimit+1))
+	switch {
+	case ctx.Err() != nil:
+		return tool.Result{}, context.Cause(ctx)
+	case len(d.body) > bodyLimit:
+		d.body = d.body[:bodyLimit]
+		notes = append(notes, fmt.Sprintf("the document is larger than %d MB and was cut", bodyLimit>>20))
+	case errors.Is(context.Cause(own), errTooSlow):
+		notes = append(notes, fmt.Sprintf("the document was not complete after %s; this is what had arrived", f.timeout))
+	case err != nil:
+		return tool.Result{}, settle(call, unanswered(ctx, own, u.Host, err))
+	}
+
+	title, text := d.readable(ctx, args.Raw)
+	if short := firstChars(text, min(cmp.Or(max(args.MaxChars, 0), defaultChars), maxChars)); len(short) < len(text) {
+		notes = append(notes, fmt.Sprintf("only the first %d characters are shown; set max_chars for more", utf8.RuneCountInString(short)))
+		text = short
+	}
+	var out strings.Builder
+	if title != "" {
+		fmt.Fprintf(&out, "Title: %s\n", title)
+	}
+	fmt.Fprintf(&out, "URL: %s\n", d.url)
+	for _, note := range notes {
+		fmt.Fprintf(&out, "Note: %s\n", note)
+	}
+	fmt.Fprintf(&out, "\n%s", text)
+	return tool.Result{Text: out.String()}, nil
+}
+
+// firstChars is the beginning of text that has at most n characters.
+func firstChars(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const searchDescription = `Searches the web. Returns numbered results, each with title, URL and a snippet;
+web_fetch reads a page.`
+
+const (
+	defaultCount = 5
+	maxCount     = 20
+	lineLimit    = 1000    // characters of a title, URL or snippet
+	answerLimit  = 4 << 20 // bytes of a service's answer
+)
+
+// Search says which services web_search may use.
+type Search struct {
+	Backend    string // brave, tavily, searxng, duckduckgo, or auto (also empty): the first of these that is configured
+	Brave      Service
+	Tavily     Service
+	SearXNG    Service // has no public instance: it is configured by its BaseURL
+	DuckDuckGo Service // needs nothing
+}
+
+// Service is an account at a search service. Its URL may be private: it was
+// chosen by who runs us, not by a model.
+type Service struct {
+	BaseURL string // empty: the service's own
+	APIKey  string
+}
+
+type searchArgs struct {
+	Query string `json:"query" jsonschema:"what to search for"`
+	Count int    `json:"count,omitempty" jsonschema:"how many results, 5 unless given, at most 20"`
+}
+
+type searcher struct {
+	backend backend
+	service Service
+	client  *http.Client
+	agent   string
+	timeout time.Duration
+}
+
+func newSearcher(o Options) (searcher, error) {
+	s := searcher{agent: o.UserAgent, timeout: o.Timeout, client: &http.Client{CheckRedirect: sameHost}}
+	wanted := cmp.Or(o.Search.Backend, "auto")
+	var names []string
+	for _, b := range backends() {
+		service := b.service(o.Search)
+		service.BaseURL = strings.TrimRight(cmp.Or(service.BaseURL, b.baseURL), "/")
+		configured := service.BaseURL != "" && (service.APIKey != "" || !b.needsKey)
+		if b.name == wanted && !configured {
+			return searcher{}, fmt.Errorf("web search: %s is chosen but not configured: %s", b.name, b.needs)
+		}
+		if configured && (wanted == "auto" || wanted == b.name) {
+			s.backend, s.service = b, service
+			return s, nil
+		}
+		names = append(names, b.name)
+	}
+	return searcher{}, fmt.Errorf("web search: there is no backend %q; there are: auto, %s", wanted, strings.Join(names, ", "))
+}
+
+// sameHost keeps the keys of a service from being sent elsewhere.
+func sameHost(request *http.Request, via []*http.Request) error {
+	if request.URL.Host != via[0].URL.Host || len(via) > redirectLimit {
+		return &refusal{"the search service redirects to " + request.URL.Host + "; its base URL needs to be corrected in the configuration"}
+	}
+	return nil
+}
+
+func (s searcher) search(ctx context.Context, call tool.Call, args searchArgs) (tool.Result, error) {
+	query := strings.TrimSpace(args.Query)
+	if query == "" {
+		return tool.Result{}, errors.New("the query is empty; say what to search for")
+	}
+	count := min(cmp.Or(max(args.Count, 0), defaultCount), maxCount)
+	body, err := s.ask(ctx, query, count)
+	if err != nil {
+		return tool.Result{}, settle(call, err)
+	}
+	hits, err := s.backend.parse(body)
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("%s: %w", s.backend.name, err)
+	}
+	if len(hits) == 0 {
+		return tool.Result{Text: fmt.Sprintf("%s found nothing for %q", s.backend.name, query)}, nil
+	}
+	var out strings.Builder
+	for i, hit := range hits[:min(len(hits), count)] {
+		fmt.Fprintf(&out, "%d. **%s**\n   %s\n", i+1, cmp.Or(oneLine(hit.title), "(no title)"), oneLine(hit.url))
+		if snippet := oneLine(hit.snippet); snippet != "" {
+			fmt.Fprintf(&out, "   %s\n", snippet)
+		}
+	}
+	return tool.Result{Text: out.String()}, nil
+}
+
+func oneLine(text string) string {
+	return firstChars(strings.Join(strings.Fields(text), " "), lineLimit)
+}
+
+// ask sends the query and returns the body of the answer.
+func (s searcher) ask(ctx context.Context, query string, count int) ([]byte, error) {
+	own, cancel := context.WithTimeoutCause(ctx, s.timeout, errTooSlow)
+	defer cancel()
+	request, err := s.backend.request(own, s.service, query, count)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.backend.name, err)
+	}
+	request.Header.Set("User-Agent", s.agent)
+	response, err := s.client.Do(request)
+	if err != nil {
+		return nil, unanswered(ctx, own, s.backend.name, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, answerLimit))
+	if err != nil {
+		return nil, unanswered(ctx, own, s.backend.name, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, rejected(s.backend.name, response, firstChars(plain(string(body)), lineLimit))
+	}
+	return body, nil
+}
+
+// unreadable is an answer that is not what the service documents.
+func unreadable(err error) error {
+	return fmt.Errorf("the answer cannot be read, is the base URL right? %w", err)
+}
