@@ -4,7 +4,6 @@ package http
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -85,8 +84,8 @@ func New(o Options) (*Channel, error) {
 func (c *Channel) Addr() net.Addr { return c.listener.Addr() }
 
 // Run implements [channels.Receiver]. When ctx ends, open waits and streams are
-// ended, messages on their way in are still accepted, within 5 seconds. It can
-// be called once.
+// ended, and messages on their way in are still accepted, within 5 seconds;
+// then it returns nil. It can be called once.
 func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
 	log := c.options.Logger.With("channel", Name)
 	server := &nethttp.Server{
@@ -108,14 +107,11 @@ func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	err := server.Shutdown(grace)
-	if err != nil {
-		err = errors.Join(err, server.Close())
+	if err := server.Shutdown(grace); err != nil {
+		log.Warn("connections cut off", "err", err)
+		_ = server.Close()
 	}
 	<-served
-	if err != nil {
-		return fmt.Errorf("http: shut down: %w", err)
-	}
 	log.Info("stopped")
 	return nil
 }

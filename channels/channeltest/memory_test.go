@@ -1,0 +1,63 @@
+package channeltest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
+)
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	channeltest.Run(t, func(*testing.T) channeltest.Platform {
+		m := channeltest.NewMemory("memory")
+		return channeltest.Platform{
+			Name: "memory", Push: true, Threads: true,
+			Receiver: m, Deliver: m.Deliver,
+			Sender: m, Posted: m.Posted, Fail: m.Fail, LoseResponse: m.LoseResponse, Close: m.Close,
+		}
+	})
+}
+
+func TestMemoryBlocks(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	m := channeltest.NewMemory("memory")
+	release := m.Block()
+	go func() { _, _ = m.Send(ctx, channels.OutboundMessage{ID: "o1", Chat: "c1", Text: "hi"}) }()
+	require.NoError(t, m.AwaitCalls(ctx, 1))
+	require.Empty(t, m.Posted())
+	release()
+	posted, err := m.Await(ctx, 1)
+	require.NoError(t, err)
+	require.Equal(t, "o1", posted[0].ID)
+}
+
+func TestBackendWatchersMissNothing(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	b := channeltest.NewBackend(channeltest.Hold)
+	id := b.MessageID("test", "", "1")
+	kinds := make(chan channels.EventKind, 10)
+	watched := make(chan error, 1)
+	go func() { watched <- b.Watch(ctx, id, func(e channels.Event) { kinds <- e.Kind }) }()
+	require.NoError(t, b.Await(ctx, func(c channeltest.Counts) bool { return c.Watching == 1 }))
+
+	accepted, err := b.Accept(ctx, channels.InboundMessage{Channel: "test", ID: "1", Chat: "c", Thread: "t", Text: "hi"})
+	require.NoError(t, err)
+	require.Equal(t, channels.Accepted{Message: id, Session: "test:c:t", WorkflowID: "session/test:c:t"}, accepted)
+	b.Emit(id, channels.Event{Kind: channels.EventText, Text: "H"})
+	b.End(id, channeltest.Answer{Reply: "Hi"})
+	require.NoError(t, <-watched)
+	require.Equal(t, channels.EventText, <-kinds)
+	require.Equal(t, channels.EventDone, <-kinds)
+	state, err := b.Message(ctx, id)
+	require.NoError(t, err)
+	require.Equal(t, "Hi", state.Reply)
+}
