@@ -1,5 +1,5 @@
-// Package event carries what a person may watch while a turn runs. Nothing
-// depends on it: an event that gets lost is a piece of text seen later.
+// Package event carries what a person may watch while a message is answered. It
+// is for show: an event may be lost, and nothing that counts depends on one.
 package event
 
 import "context"
@@ -9,30 +9,31 @@ type Kind string
 
 // The kinds of events.
 const (
-	Reset        Kind = "reset"         // the step's model call is made anew: forget its text
+	Reset        Kind = "reset"         // the model call is made anew: forget this step's text
 	Text         Kind = "text"          // a piece of the reply
-	ToolStart    Kind = "tool_start"    // a tool call began; Text has its arguments
+	ToolStart    Kind = "tool_start"    // a tool call began
 	ToolProgress Kind = "tool_progress" // a tool call is at work; Text says how far
-	ToolDone     Kind = "tool_done"     // a tool call has its result; Text has its start
-	Joined       Kind = "turn_joined"   // the topic's message joined the turn that Text names
-	Done         Kind = "done"          // the turn has ended
+	ToolDone     Kind = "tool_done"     // a tool call has its result
+	TurnJoined   Kind = "turn_joined"   // the message joined a turn that was running
+	Done         Kind = "done"          // the message's status is final
 )
 
-// Event is something that happened in a turn.
+// Event is something that happened while a message was being answered.
 type Event struct {
 	Kind Kind   `json:"kind"`
-	Text string `json:"text,omitempty"`
-	Tool string `json:"tool,omitempty"`
+	Text string `json:"text,omitempty"` // text delta, tool preview, or tool result preview, by kind
+	Tool string `json:"tool,omitempty"` // tool name, for the tool events
 	Step int    `json:"step,omitempty"`
 }
 
-// Bus brings events from those who work on a turn to those who watch it. A
-// topic is a message's ID, which is also its turn's.
+// Bus brings events to those who watch a topic. It is safe for concurrent use.
 type Bus interface {
-	// Publish tells the topic's subscribers. It never blocks for long and has no
-	// error: what cannot be delivered is dropped, [Done] last of all.
+	// Publish hands e to all who are subscribed to the topic, in the order of the
+	// calls. It never waits for a subscriber or the network.
 	Publish(ctx context.Context, topic string, e Event)
-	// Subscribe returns the topic's events from now on, until cancel is called,
-	// which may be done more than once.
+	// Subscribe returns the topic's events from now on. A subscriber that does not
+	// keep up loses events, but not [Done]. The caller calls cancel when it has
+	// seen enough, which closes events; to call it again does nothing. A bus that
+	// is closed closes them too.
 	Subscribe(topic string) (events <-chan Event, cancel func())
 }

@@ -5,59 +5,86 @@ import (
 	"sync"
 )
 
-// buffer is how many events a slow subscriber may be behind.
-const buffer = 256
+// backlog is how many events a subscriber may be behind before it loses some;
+// reserve is room on top that only [Done] events may use.
+const (
+	backlog = 256
+	reserve = 16
+)
 
-// Local is a [Bus] within one process.
+// Local is a [Bus] within this process.
 type Local struct {
-	mu          sync.Mutex
-	subscribers map[string]map[*subscriber]struct{}
-}
-
-type subscriber struct {
-	events chan Event
+	mu     sync.Mutex // also keeps anything from being sent to a closed channel
+	topics map[string]map[chan Event]struct{}
+	closed bool
 }
 
 // NewLocal returns a bus without subscribers.
 func NewLocal() *Local {
-	return &Local{subscribers: map[string]map[*subscriber]struct{}{}}
+	return &Local{topics: map[string]map[chan Event]struct{}{}}
 }
 
 // Publish implements [Bus].
-func (b *Local) Publish(_ context.Context, topic string, e Event) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for s := range b.subscribers[topic] {
-		s.offer(e)
+func (l *Local) Publish(_ context.Context, topic string, e Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for events := range l.topics[topic] {
+		offer(events, e, e.Kind)
 	}
 }
 
-// offer hands over an event. The last place in the buffer is kept for the end.
-func (s *subscriber) offer(e Event) {
-	if len(s.events) >= buffer-1 && e.Kind != Done {
-		return
+// offer puts an item into a queue if there is room. It never waits.
+func offer[T any](queue chan<- T, item T, kind Kind) bool {
+	if kind != Done && len(queue) >= cap(queue)-reserve {
+		return false
 	}
 	select {
-	case s.events <- e:
+	case queue <- item:
+		return true
 	default:
+		return false
 	}
 }
 
 // Subscribe implements [Bus].
-func (b *Local) Subscribe(topic string) (<-chan Event, func()) {
-	s := &subscriber{events: make(chan Event, buffer)}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.subscribers[topic] == nil {
-		b.subscribers[topic] = map[*subscriber]struct{}{}
+func (l *Local) Subscribe(topic string) (<-chan Event, func()) {
+	events := make(chan Event, backlog+reserve)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		close(events)
+		return events, func() {}
 	}
-	b.subscribers[topic][s] = struct{}{}
-	return s.events, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.subscribers[topic], s)
-		if len(b.subscribers[topic]) == 0 {
-			delete(b.subscribers, topic)
+	if l.topics[topic] == nil {
+		l.topics[topic] = map[chan Event]struct{}{}
+	}
+	l.topics[topic][events] = struct{}{}
+	return events, func() { l.cancel(topic, events) }
+}
+
+func (l *Local) cancel(topic string, events chan Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.topics[topic][events]; !ok {
+		return
+	}
+	delete(l.topics[topic], events)
+	if len(l.topics[topic]) == 0 {
+		delete(l.topics, topic)
+	}
+	close(events)
+}
+
+// Close closes all subscriptions. What is published later goes nowhere.
+func (l *Local) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	for _, subscribers := range l.topics {
+		for events := range subscribers {
+			close(events)
 		}
 	}
+	clear(l.topics)
+	return nil
 }
