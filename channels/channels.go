@@ -140,12 +140,13 @@ type EventKind string
 
 // The kinds of events.
 const (
-	EventReset      EventKind = "reset"       // the model call is made anew: forget this step's text
-	EventText       EventKind = "text"        // a piece of the reply
-	EventToolStart  EventKind = "tool_start"  // a tool call began
-	EventToolDone   EventKind = "tool_done"   // a tool call has its result
-	EventTurnJoined EventKind = "turn_joined" // the message joined a turn that was running
-	EventDone       EventKind = "done"        // the message's status is final: fetch it
+	EventReset        EventKind = "reset"         // the model call is made anew: forget this step's text
+	EventText         EventKind = "text"          // a piece of the reply
+	EventToolStart    EventKind = "tool_start"    // a tool call began
+	EventToolProgress EventKind = "tool_progress" // a tool call is at work; Text says how far
+	EventToolDone     EventKind = "tool_done"     // a tool call has its result
+	EventTurnJoined   EventKind = "turn_joined"   // the message joined a turn that was running
+	EventDone         EventKind = "done"          // the message's status is final: fetch it
 )
 
 // Backend is what a channel may ask of us. The starter implements it.

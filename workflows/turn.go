@@ -42,7 +42,7 @@ func (t *turn) run(ctx workflow.Context) outcome {
 			return t.endFor(ctx, err)
 		}
 		t.state.Messages = nil
-		t.state.Tokens += result.Usage.PromptTokens + result.Usage.CompletionTokens
+		t.state.Tokens = result.Usage.PromptTokens + result.Usage.CompletionTokens
 		switch {
 		case result.Answered: // long ago, which says nothing of those that joined
 			return outcome{outbox: result.Outbox, untouched: append(t.joined, t.dropped...)}

@@ -142,7 +142,7 @@ type CompleteResult struct {
 	Final   bool   `json:"final,omitempty"`  // the turn is done
 	Outbox  string `json:"outbox,omitempty"` // what to deliver; empty for pull channels
 	Model   string `json:"model,omitempty"`
-	Usage   Usage  `json:"usage,omitzero"`
+	Usage   Usage  `json:"usage,omitzero"` // of the turn so far
 	// Answered is set when the message had been answered by an earlier turn:
 	// nothing was called. Outbox is then a reply not delivered yet, if any.
 	Answered bool `json:"answered,omitempty"`

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,6 +69,17 @@ type Tool struct {
 	// arguments, no such file), except: one that wraps ctx's cause, one that wraps
 	// [ErrRetry], and a temporary remote.Error, after which the call is tried again.
 	Run func(ctx context.Context, call Call) (Result, error)
+}
+
+// defaultTimeout is the longest a call may take when the tool does not say.
+const defaultTimeout = time.Minute
+
+// Limit is the longest that a call with these arguments may take.
+func (t Tool) Limit(arguments json.RawMessage) time.Duration {
+	if t.TimeoutOf != nil {
+		return t.TimeoutOf(arguments)
+	}
+	return cmp.Or(t.Timeout, defaultTimeout)
 }
 
 // ErrRetry marks an attempt that failed for a reason the model can do nothing

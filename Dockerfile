@@ -1,0 +1,21 @@
+FROM golang:1.26-bookworm AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG VERSION=dev
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/holdfast-ai/holdfast/internal/command.version=${VERSION}" -o /holdfast .
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates git curl tini \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --create-home --uid 1000 holdfast
+COPY --from=build /holdfast /usr/local/bin/holdfast
+USER holdfast
+ENV HOLDFAST_HOME=/home/holdfast/.holdfast
+VOLUME /home/holdfast/.holdfast
+# Commands that the agent runs outlive their worker, but not the container: tini
+# is there to bury their children.
+ENTRYPOINT ["tini", "--", "holdfast"]
+CMD ["up"]

@@ -1,0 +1,55 @@
+.DEFAULT_GOAL := help
+
+GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+WORKFLOWCHECK := go run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -X github.com/holdfast-ai/holdfast/internal/command.version=$(VERSION)
+
+# What has no engine in it is tested with the race detector too; building the
+# whole Temporal server for it would take longer than all the rest.
+RACE := $(shell go list ./... | grep -v -e /internal/engine -e /internal/command -e 'holdfast$$')
+
+.PHONY: help
+help: ## This text
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build ./holdfast
+	go build -ldflags "$(LDFLAGS)" -o holdfast .
+
+.PHONY: test
+test: ## All tests
+	go test -shuffle=on ./...
+
+.PHONY: race
+race: ## Tests with the race detector, of everything but the engine
+	go test -race -shuffle=on $(RACE)
+
+.PHONY: bench
+bench: ## Latency and throughput beside the engine's own floor
+	go test -run '^$$' -bench '^BenchmarkMessage' -benchtime 1x -timeout 30m -v ./internal/command
+
+.PHONY: lint
+lint: ## golangci-lint and workflowcheck
+	$(GOLANGCI) run
+	$(WORKFLOWCHECK) ./workflows/...
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(GOLANGCI) fmt
+
+.PHONY: tidy
+tidy: ## Fail if go.mod is not tidy
+	go mod tidy -diff
+
+.PHONY: check
+check: tidy test race lint ## What CI runs
+
+.PHONY: up
+up: ## Temporal, Postgres, worker and starter in containers
+	docker compose up --build --detach
+
+.PHONY: down
+down: ## Stop them
+	docker compose down

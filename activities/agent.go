@@ -1,0 +1,57 @@
+// Package activities is where the world is: model calls, tool calls, deliveries.
+// Workflows call the exported methods of its structs and nothing else; each may
+// be tried again at any time, and finds in the store what it did before.
+package activities
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+// AgentOptions are what an [Agent] works with. All but Logger and Supervisor are
+// required.
+type AgentOptions struct {
+	Store       *store.Store
+	Provider    llm.Provider
+	Name        string // of the provider: "openai"
+	Model       string // as the provider names it
+	MaxTokens   int    // per completion
+	Temperature float64
+	Window      int // messages of earlier turns that the model sees
+	Tools       *tool.Registry
+	Supervisor  *supervisor.Supervisor // whose commands a stopped turn ends; may be nil
+	Events      event.Bus
+	Workspace   string // absolute path
+	Logger      *slog.Logger
+}
+
+// Agent has the activities of a turn. Its exported methods are activities.
+type Agent struct {
+	AgentOptions
+	results string // where results are kept that are too long for the model
+}
+
+// NewAgent returns the activities of a turn.
+func NewAgent(o AgentOptions) (*Agent, error) {
+	switch {
+	case o.Store == nil, o.Provider == nil, o.Tools == nil, o.Events == nil:
+		return nil, errors.New("agent: store, provider, tools and events are required")
+	case !filepath.IsAbs(o.Workspace):
+		return nil, errors.New("agent: the workspace needs an absolute path")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Agent{AgentOptions: o, results: "results"}, nil
+}
+
+// now is the time in the user's prompt. It is read once per model call.
+func now() time.Time { return time.Now() }

@@ -1,0 +1,141 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+// CallTool runs one tool call, unless its result is stored already. What the
+// model should read, failures included, is a result; the activity fails only
+// when another attempt may help.
+func (a *Agent) CallTool(ctx context.Context, in protocol.CallToolInput) (protocol.CallToolResult, error) {
+	attempt := int(activity.GetInfo(ctx).Attempt)
+	live, done := alive(ctx)
+	defer done()
+	result, err := a.callTool(live, in, attempt)
+	return result, failure(ctx, live, err)
+}
+
+func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt int) (protocol.CallToolResult, error) {
+	failpoint.Hit("tool.start")
+	stored, found, err := a.Store.Result(ctx, in.Turn, in.Step, in.Index)
+	if err != nil {
+		return protocol.CallToolResult{}, fmt.Errorf("look for the result: %w", err)
+	}
+	if found {
+		return called(stored), nil
+	}
+	completion, err := a.Store.Completion(ctx, in.Turn, in.Step)
+	if err != nil {
+		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", err)
+	}
+	if in.Index >= len(completion.ToolCalls) {
+		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", store.ErrNotFound)
+	}
+	call := completion.ToolCalls[in.Index]
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolStart, Tool: call.Name, Text: protocol.Cut(call.Arguments, protocol.PreviewLimit), Step: in.Step})
+	failpoint.Hit("tool.before")
+	result, err := a.runTool(ctx, in, call, attempt)
+	if err != nil {
+		return protocol.CallToolResult{}, err
+	}
+	failpoint.Hit("tool.after")
+	row, err := a.resultRow(in, call, result)
+	if err != nil {
+		return protocol.CallToolResult{}, err
+	}
+	if stored, err = a.Store.SaveResult(ctx, row); err != nil {
+		return protocol.CallToolResult{}, fmt.Errorf("store the result: %w", err)
+	}
+	failpoint.Hit("tool.stored")
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolDone, Tool: call.Name, Text: protocol.Cut(stored.Content, protocol.PreviewLimit), Step: in.Step})
+	return called(stored), nil
+}
+
+// runTool makes one attempt at a call. An error is one that another attempt may
+// cure; everything else is the model's to read.
+func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call llm.ToolCall, attempt int) (tool.Result, error) {
+	t, err := a.Tools.Lookup(call.Name)
+	if err != nil {
+		return tool.Result{Text: err.Error(), Failed: true}, nil
+	}
+	j := &journal{store: a.Store, turn: in.Turn, call: protocol.CallKey(in.Turn, in.Step, in.Index)}
+	if t.Kind == tool.Once {
+		_, fresh, err := j.Intend(ctx, "call", nil)
+		switch {
+		case err != nil:
+			return tool.Result{}, err
+		case !fresh:
+			return tool.Result{Text: tool.ErrOutcomeUnknown.Error(), Failed: true}, nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.Limit([]byte(call.Arguments)))
+	defer cancel()
+	result, err := t.Run(ctx, tool.Call{
+		Key: j.call, Session: in.Session.Key, Attempt: attempt,
+		Arguments: json.RawMessage(call.Arguments), Journal: j,
+		Progress: func(text string) {
+			a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: protocol.Cut(text, protocol.PreviewLimit), Step: in.Step})
+		},
+	})
+	switch {
+	case err == nil:
+		return result, nil
+	case retryTool(ctx, err, attempt):
+		return tool.Result{}, err
+	default:
+		return tool.Result{Text: err.Error(), Failed: true}, nil
+	}
+}
+
+// retryTool reports whether a tool's error is for another attempt to cure and
+// not for the model to read.
+func retryTool(ctx context.Context, err error, attempt int) bool {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
+		return true
+	}
+	if errors.Is(err, tool.ErrRetry) {
+		return true
+	}
+	failed := remote.As(err)
+	return failed != nil && !failed.Permanent() && attempt < toolTries
+}
+
+// toolTries is how many attempts a service that a tool calls gets before the
+// model is told that it fails.
+const toolTries = 3
+
+func called(m store.Message) protocol.CallToolResult {
+	return protocol.CallToolResult{Preview: protocol.Cut(m.Content, protocol.PreviewLimit), Failed: m.Failed}
+}
+
+// journal is a [tool.Journal] in the store.
+type journal struct {
+	store *store.Store
+	turn  string
+	call  string
+}
+
+// Intend implements [tool.Journal].
+func (j *journal) Intend(ctx context.Context, part string, intent []byte) ([]byte, bool, error) {
+	stored, fresh, err := j.store.Intend(ctx, store.Intent{Turn: j.turn, Call: j.call, Part: part, Data: intent})
+	if err != nil {
+		return nil, false, fmt.Errorf("record what is about to be done: %w", err)
+	}
+	if fresh {
+		failpoint.Hit("tool.intended")
+	}
+	return stored, fresh, nil
+}

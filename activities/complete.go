@@ -1,0 +1,190 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/prompt"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// callLimit bounds the tool calls of one completion, so that they fit a payload.
+// The model that asks for more sees the results of the first ones and can go on.
+const callLimit = 32
+
+// Complete makes the model call of a step, unless its completion is stored
+// already. The last one of a turn stores the reply too.
+func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (protocol.CompleteResult, error) {
+	info := activity.GetInfo(ctx)
+	live, done := alive(ctx)
+	defer done()
+	result, err := a.complete(live, in, info)
+	return result, failure(ctx, live, err)
+}
+
+func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info activity.Info) (protocol.CompleteResult, error) {
+	failpoint.Hit("complete.start")
+	begun, err := a.Store.Begin(ctx, store.BeginInput{
+		Session: in.Session.Key, Channel: in.Session.Channel,
+		Turn: in.Turn, Step: in.Step, Messages: in.Messages, Window: a.Window,
+		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
+	})
+	if err != nil {
+		return protocol.CompleteResult{}, fmt.Errorf("begin step %d: %w", in.Step, err)
+	}
+	switch {
+	case begun.Completion != nil:
+		return a.completed(begun.Turn, *begun.Completion), nil
+	case begun.Answered, begun.Turn.Status == store.TurnDone:
+		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
+	case begun.Turn.Status != store.TurnRunning:
+		return protocol.CompleteResult{}, store.ErrTurnEnded
+	}
+	a.announce(ctx, begun, in)
+	if begun.History, err = a.fill(ctx, begun.History, in.Turn); err != nil {
+		return protocol.CompleteResult{}, err
+	}
+	stored, err := a.call(ctx, in, &begun)
+	if err != nil {
+		return protocol.CompleteResult{}, err
+	}
+	if len(stored.ToolCalls) == 0 {
+		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
+	}
+	return a.completed(begun.Turn, stored), nil
+}
+
+// call asks the model and stores what it says, and brings the turn up to date.
+func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *store.Begun) (store.Message, error) {
+	system, err := a.system()
+	if err != nil {
+		return store.Message{}, err
+	}
+	started := time.Now()
+	failpoint.Hit("complete.before-model")
+	response, err := a.ask(ctx, in, system, *begun)
+	if err != nil {
+		return store.Message{}, err
+	}
+	failpoint.Hit("complete.after-model")
+	stored, outbox, err := a.Store.SaveCompletion(ctx, store.Completion{
+		Turn: in.Turn, Step: in.Step,
+		Message: store.Message{
+			Turn: in.Turn, Step: in.Step, Role: llm.RoleAssistant,
+			Content: response.Content, Reasoning: response.Reasoning, ToolCalls: named(in, response.ToolCalls),
+		},
+		Provider: a.Name, Model: response.Model, Usage: response.Usage, Duration: time.Since(started),
+		Prompt: system,
+		Final:  len(response.ToolCalls) == 0,
+		Reply:  response.Content,
+	})
+	if err != nil {
+		return store.Message{}, fmt.Errorf("store the completion: %w", err)
+	}
+	failpoint.Hit("complete.stored")
+	begun.Turn.Outbox = outbox
+	begun.Turn.Usage.PromptTokens += response.Usage.PromptTokens
+	begun.Turn.Usage.CompletionTokens += response.Usage.CompletionTokens
+	return stored, nil
+}
+
+// ask makes one model call. A conversation that is too long for the model is
+// shortened from its old end, down to the running turn.
+func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system string, begun store.Begun) (llm.Response, error) {
+	for window := a.Window; ; window /= 2 {
+		response, err := a.Provider.Complete(ctx, llm.Request{
+			Model:       a.Model,
+			Messages:    prompt.Messages(system, begun, in.Turn, window, now()),
+			Tools:       a.Tools.Specs(),
+			MaxTokens:   a.MaxTokens,
+			Temperature: a.Temperature,
+		}, func(d llm.Delta) {
+			if d.Text != "" {
+				a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Text, Text: d.Text, Step: in.Step})
+			}
+		})
+		if !errors.Is(err, llm.ErrTooLong) || window == 0 {
+			return response, err
+		}
+		a.Logger.Info("conversation too long for the model", "session", in.Session.Key, "turn", in.Turn, "window", window)
+	}
+}
+
+func (a *Agent) system() (string, error) {
+	files, err := prompt.Load(a.Workspace)
+	if err != nil {
+		return "", fmt.Errorf("read the workspace: %w", err)
+	}
+	return prompt.System(prompt.Input{Workspace: a.Workspace, OS: runtime.GOOS, Arch: runtime.GOARCH, Files: files}), nil
+}
+
+// announce tells who watches that a step starts: its text starts anew, and the
+// messages that joined are answered by this turn.
+func (a *Agent) announce(ctx context.Context, begun store.Begun, in protocol.CompleteInput) {
+	for _, m := range begun.Inbound {
+		if m.ID != in.Turn {
+			a.Events.Publish(ctx, m.ID, event.Event{Kind: event.TurnJoined, Text: in.Turn})
+		}
+	}
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Reset, Step: in.Step})
+}
+
+// fill gives every tool call of the turn that has no result one that says so.
+func (a *Agent) fill(ctx context.Context, history []store.Message, turn string) ([]store.Message, error) {
+	missing := prompt.Missing(history, turn)
+	for _, m := range missing {
+		m.Content, m.Failed, m.Filled = "No result: the call was interrupted and its outcome is unknown. Check before doing it again.", true, true
+		stored, err := a.Store.SaveResult(ctx, m)
+		if err != nil {
+			return nil, fmt.Errorf("fill a missing result: %w", err)
+		}
+		history = append(history, stored)
+	}
+	return history, nil
+}
+
+// completed is a stored completion as the workflow and the UI see it, with each
+// call resolved: how it may be retried, for how long it may run.
+func (a *Agent) completed(turn store.Turn, m store.Message) protocol.CompleteResult {
+	result := protocol.CompleteResult{
+		Preview: protocol.Cut(m.Content, protocol.PreviewLimit),
+		Final:   len(m.ToolCalls) == 0,
+		Outbox:  turn.Outbox,
+		Model:   a.Name + "/" + a.Model,
+		Usage:   protocol.Usage(turn.Usage),
+	}
+	for i, call := range m.ToolCalls {
+		resolved := protocol.Call{
+			Index: i, Name: protocol.Cut(call.Name, 64), Preview: protocol.Cut(call.Arguments, previewShare(len(m.ToolCalls))),
+			Kind: "unknown", ReadOnly: true, Timeout: time.Minute,
+		}
+		if t, err := a.Tools.Lookup(call.Name); err == nil {
+			resolved.Kind, resolved.ReadOnly, resolved.Timeout = string(t.Kind), t.ReadOnly, t.Limit([]byte(call.Arguments))
+		}
+		result.Calls = append(result.Calls, resolved)
+	}
+	return result
+}
+
+// previewShare is how much of each of n calls' arguments the UI is shown.
+func previewShare(n int) int {
+	return min(protocol.PreviewLimit/2, (protocol.PayloadLimit/2)/max(n, 1))
+}
+
+// named gives each call our own ID: providers repeat theirs or leave them out.
+func named(in protocol.CompleteInput, calls []llm.ToolCall) []llm.ToolCall {
+	calls = calls[:min(len(calls), callLimit)]
+	for i := range calls {
+		calls[i].ID = fmt.Sprintf("call_%d_%d", in.Step, i)
+	}
+	return calls
+}

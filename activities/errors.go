@@ -1,0 +1,100 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const (
+	// serviceTries is how many attempts a service that fails gets before the user
+	// is told. An attempt lost with its worker counts, but never decides.
+	serviceTries = 8
+	// longestWait bounds how long we wait because a service asked us to.
+	longestWait = 15 * time.Minute
+	// handBack is the delay before the next attempt when this worker gives an
+	// activity back unharmed.
+	handBack = 100 * time.Millisecond
+)
+
+// Types of retryable errors, as the UI shows them.
+const (
+	errorShutdown  = "WorkerShutdown"
+	errorTemporary = "Temporary"
+)
+
+// failure decides what becomes of an activity that ended with err: hopeless
+// errors end the turn with a sentence for the user, the others are tried again.
+// A nil err is nil. ctx is the activity's, live the one from [alive].
+func failure(ctx, live context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ended := ctxFailure(live); ended != nil {
+		return ended
+	}
+	switch failed := remote.As(err); {
+	case errors.Is(err, llm.ErrTooLong):
+		return hopeless(protocol.ErrorTooLong, "The conversation is too long for the model. Start a new one with /new.")
+	case errors.Is(err, channels.ErrGone):
+		return hopeless(protocol.ErrorGone, err.Error())
+	case errors.Is(err, store.ErrTurnEnded), errors.Is(err, store.ErrNotFound):
+		return hopeless(protocol.ErrorInvalid, "The request had ended already: "+err.Error())
+	case failed == nil:
+		return err
+	case failed.Permanent():
+		return hopeless(protocol.ErrorRefused, refusal(failed))
+	case activity.GetInfo(ctx).Attempt >= serviceTries:
+		return hopeless(protocol.ErrorRefused, fmt.Sprintf("I could not get an answer after %d attempts: %v. Try again later.", serviceTries, err))
+	default:
+		return temporal.NewApplicationErrorWithOptions(protocol.Cut(err.Error(), protocol.PreviewLimit), errorTemporary, temporal.ApplicationErrorOptions{
+			NextRetryDelay: min(failed.RetryAfter, longestWait),
+		})
+	}
+}
+
+// ctxFailure is what an activity returns whose context ended; nil if it did not.
+func ctxFailure(ctx context.Context) error {
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+		return nil
+	case errors.Is(cause, tool.ErrStopped):
+		return temporal.NewCanceledError()
+	default:
+		return temporal.NewApplicationErrorWithOptions(cause.Error(), errorShutdown, temporal.ApplicationErrorOptions{
+			NextRetryDelay: handBack,
+			Category:       temporal.ApplicationErrorCategoryBenign,
+		})
+	}
+}
+
+// hopeless is an error that no other attempt cures; message is for the user.
+func hopeless(kind, message string) error {
+	return temporal.NewApplicationErrorWithOptions(protocol.Cut(message, protocol.PreviewLimit), kind, temporal.ApplicationErrorOptions{NonRetryable: true})
+}
+
+// refusal says what a service refused and what to do about it.
+func refusal(failed *remote.Error) string {
+	advice := ""
+	switch failed.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		advice = fmt.Sprintf(" Check the API key: providers.%s.api_key, or its environment variable.", failed.Service)
+	case http.StatusNotFound:
+		advice = fmt.Sprintf(" Check the model's name (model) and providers.%s.base_url.", failed.Service)
+	case http.StatusPaymentRequired:
+		advice = " Check the account's balance."
+	}
+	return fmt.Sprintf("%s refused the request: %v.%s", failed.Service, failed, advice)
+}

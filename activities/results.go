@@ -1,0 +1,76 @@
+package activities
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const (
+	// shownLimit is how much of a result, in bytes, the running turn's model sees.
+	shownLimit = 16_000
+	// keptLimit is how much of a result the store keeps.
+	keptLimit = 10 << 20
+)
+
+// resultRow is a tool's result as the transcript has it. What the model is not
+// shown is kept whole in the store, and in a workspace file that it can read.
+func (a *Agent) resultRow(in protocol.CallToolInput, call llm.ToolCall, result tool.Result) (store.Message, error) {
+	text := strings.ToValidUTF8(result.Text, "\uFFFD")
+	if text == "" {
+		text = "(no output)"
+	}
+	row := store.Message{
+		Turn: in.Turn, Step: in.Step, Index: in.Index, Role: llm.RoleTool,
+		Content: text, CallID: call.ID, Name: call.Name, Failed: result.Failed,
+	}
+	if len(text) <= shownLimit {
+		return row, nil
+	}
+	file := filepath.Join(a.results, protocol.CallKey(in.Turn, in.Step, in.Index)+".txt")
+	if err := a.keep(file, text); err != nil {
+		return store.Message{}, err
+	}
+	row.Full = []byte(protocol.Cut(text, keptLimit))
+	head, tail := headTail(text, shownLimit)
+	row.Content = fmt.Sprintf("%s\n\n[… %d of %d bytes left out; the whole output is in the workspace file %s …]\n\n%s",
+		head, len(text)-len(head)-len(tail), len(text), file, tail)
+	return row, nil
+}
+
+// keep writes a result into the workspace, the same again if an earlier attempt
+// did so.
+func (a *Agent) keep(file, text string) error {
+	root, err := os.OpenRoot(a.Workspace)
+	if err != nil {
+		return fmt.Errorf("open the workspace: %w", err)
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("keep a long result: %w", err)
+	}
+	if err := root.WriteFile(file, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("keep a long result: %w", err)
+	}
+	return nil
+}
+
+// headTail returns the start and the end of text, whole characters, limit bytes
+// together: errors are mostly at the end.
+func headTail(text string, limit int) (head, tail string) {
+	h, t := limit*3/4, len(text)-limit/4
+	for h > 0 && !utf8.RuneStart(text[h]) {
+		h--
+	}
+	for t < len(text) && !utf8.RuneStart(text[t]) {
+		t++
+	}
+	return text[:h], text[t:]
+}

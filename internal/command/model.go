@@ -1,0 +1,121 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/llm/demo"
+	"github.com/holdfast-ai/holdfast/internal/llm/openai"
+)
+
+// demoModel is the model of the built-in demo.
+const demoModel = "demo"
+
+// model is what answers.
+type model struct {
+	provider llm.Provider
+	service  string // the provider's name
+	name     string // as the provider wants it
+	close    func()
+}
+
+// title is the model as a user would configure it.
+func (m model) title() string { return m.service + "/" + m.name }
+
+// openModel makes a client for the configured model. With none configured it is
+// the first provider that has a key, else Ollama if it answers, else the demo.
+func openModel(ctx context.Context, cfg config.Config) (model, error) {
+	if cfg.Model == demoModel || cfg.Model == demoModel+"/"+demoModel {
+		return openDemo(ctx)
+	}
+	choice, err := llm.Choose(cfg.Model, configured(cfg))
+	if errors.Is(err, llm.ErrNoProvider) && cfg.Model == "" {
+		if choice, found := localOllama(ctx); found {
+			return openChoice(choice, cfg)
+		}
+		return openDemo(ctx)
+	}
+	if err != nil {
+		return model{}, fmt.Errorf("choose a model: %w", err)
+	}
+	return openChoice(choice, cfg)
+}
+
+func configured(cfg config.Config) []llm.Configured {
+	list := make([]llm.Configured, 0, len(cfg.Providers))
+	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
+		p := cfg.Providers[name]
+		list = append(list, llm.Configured{
+			Name: name, Kind: p.Kind, BaseURL: p.BaseURL, APIKey: p.APIKey.Reveal(), Timeout: p.Timeout,
+		})
+	}
+	return list
+}
+
+func openChoice(choice llm.Choice, cfg config.Config) (model, error) {
+	options := openai.OptionsFor(choice)
+	settings := cfg.Provider(choice.Name)
+	options.NoStream = settings.NoStream
+	if len(settings.Headers) > 0 {
+		options.HTTPClient = &http.Client{Transport: withHeaders{http.DefaultTransport, settings.Headers}}
+	}
+	client, err := openai.New(options)
+	if err != nil {
+		return model{}, fmt.Errorf("open the model provider: %w", err)
+	}
+	return model{provider: client, service: choice.Name, name: choice.Model, close: client.Close}, nil
+}
+
+func openDemo(ctx context.Context) (model, error) {
+	url, stop, err := demo.Start(ctx)
+	if err != nil {
+		return model{}, fmt.Errorf("start the demo model: %w", err)
+	}
+	client, err := openai.New(openai.Options{Service: demoModel, BaseURL: url})
+	if err != nil {
+		stop()
+		return model{}, fmt.Errorf("open the demo model: %w", err)
+	}
+	return model{provider: client, service: demoModel, name: demoModel, close: func() { client.Close(); stop() }}, nil
+}
+
+// ollamaPatience is how long a local Ollama has to answer.
+const ollamaPatience = 300 * time.Millisecond
+
+// localOllama looks for an Ollama on this machine and takes its first model.
+func localOllama(ctx context.Context) (llm.Choice, bool) {
+	choice, err := llm.Choose("ollama/any", []llm.Configured{{Name: "ollama"}})
+	if err != nil {
+		return llm.Choice{}, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, ollamaPatience)
+	defer cancel()
+	models, err := openai.Models(ctx, choice.BaseURL)
+	if err != nil || len(models) == 0 {
+		return llm.Choice{}, false
+	}
+	choice.Model = models[0]
+	return choice, true
+}
+
+// withHeaders adds headers to every request.
+type withHeaders struct {
+	next    http.RoundTripper
+	headers map[string]config.Secret
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t withHeaders) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	for name, value := range t.headers {
+		request.Header.Set(name, value.Reveal())
+	}
+	return t.next.RoundTrip(request)
+}

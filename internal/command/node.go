@@ -1,0 +1,336 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/engine"
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/starter"
+	"github.com/holdfast-ai/holdfast/worker"
+)
+
+// roles say what a process is. Any mix works; `up` is all of them.
+type roles struct {
+	engine  bool // unless temporal.address names another
+	worker  bool
+	starter bool
+	// private keeps the process to itself: free ports instead of the configured
+	// ones, and no UI.
+	private bool
+	// push are channels whose replies are sent, by name.
+	push map[string]pushChannel
+}
+
+// pushChannel is a channel with both of its ends.
+type pushChannel interface {
+	channels.Receiver
+	channels.Sender
+}
+
+// node is what runs in this process.
+type node struct {
+	cfg      config.Config
+	log      *slog.Logger
+	roles    roles
+	identity string
+
+	engine  *engine.Engine // nil when Temporal is elsewhere
+	client  client.Client
+	store   *store.Store
+	events  event.Bus
+	model   model
+	worker  *worker.Worker
+	starter *starter.Starter
+	http    *http.Channel
+
+	closers []func() // in the order to undo
+}
+
+// openNode starts everything but the receivers. The caller calls close, also
+// after an error of run.
+func openNode(ctx context.Context, cfg config.Config, log *slog.Logger, r roles) (_ *node, err error) {
+	n := &node{cfg: cfg, log: log, roles: r, identity: newIdentity(cfg.DataDir())}
+	defer func() {
+		if err != nil {
+			n.close()
+		}
+	}()
+	for _, dir := range []string{cfg.DataDir(), cfg.Workspace} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make %s (HOLDFAST_HOME chooses another home): %w", dir, err)
+		}
+	}
+	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.openWorker, n.openStarter} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// openParts opens what does not depend on each other, side by side.
+func (n *node) openParts(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	if n.ownsEngine() {
+		group.Go(func() (err error) {
+			n.engine, err = openEngine(ctx, n.cfg, n.log, n.roles.private)
+			return err
+		})
+	}
+	group.Go(func() error { return n.openStore(ctx) })
+	group.Go(func() (err error) {
+		n.model, err = openModel(ctx, n.cfg)
+		return err
+	})
+	err := group.Wait()
+	// Undone in this order, last first: what uses another goes before it.
+	if n.engine != nil {
+		n.onClose(n.engine.Stop)
+	}
+	if n.model.close != nil {
+		n.onClose(n.model.close)
+	}
+	return err
+}
+
+func (n *node) ownsEngine() bool { return n.roles.engine && n.cfg.Temporal.Address == "" }
+
+func openEngine(ctx context.Context, cfg config.Config, log *slog.Logger, private bool) (*engine.Engine, error) {
+	options := engine.Options{
+		DataDir: cfg.DataDir(), Port: cfg.Temporal.Port, UIPort: cfg.Temporal.UIPort,
+		Namespace: cfg.Temporal.Namespace, Retention: cfg.Engine.Retention, Durability: cfg.Engine.Durability,
+		SearchAttributes: searchAttributes(), Logger: log.With("component", "engine"),
+	}
+	if private {
+		options.Port, options.UIPort = 0, -1
+	}
+	started, err := engine.Start(ctx, options)
+	if errors.Is(err, engine.ErrInUse) {
+		return nil, inUse(cfg)
+	}
+	return started, err
+}
+
+// inUse says who has the home.
+func inUse(cfg config.Config) error {
+	info, err := readRun(cfg.DataDir())
+	if err != nil || info.PID == 0 {
+		return fmt.Errorf("%s is in use by another holdfast process", cfg.Home)
+	}
+	return fmt.Errorf("holdfast runs already on %s: process %d, since %s, API %s, UI %s",
+		cfg.Home, info.PID, info.StartedAt.Local().Format(time.DateTime), info.API, info.UI)
+}
+
+func (n *node) openStore(ctx context.Context) (err error) {
+	dsn := storeDSN(n.cfg)
+	if n.store, err = store.Open(ctx, store.Options{DSN: dsn, Logger: n.log}); err != nil {
+		return err
+	}
+	n.onClose(func() { _ = n.store.Close() })
+	if !strings.HasPrefix(dsn, "postgres") {
+		n.events = event.NewLocal()
+		return nil
+	}
+	bus, err := event.NewPostgres(ctx, dsn, n.log)
+	if err != nil {
+		return fmt.Errorf("open the event bus: %w", err)
+	}
+	n.onClose(bus.Close)
+	n.events = bus
+	return nil
+}
+
+func storeDSN(cfg config.Config) string {
+	if dsn := cfg.Store.DSN.Reveal(); dsn != "" {
+		return dsn
+	}
+	return filepath.Join(cfg.DataDir(), "store.db")
+}
+
+func (n *node) connect(ctx context.Context) (err error) {
+	address := n.cfg.Temporal.Address
+	if n.engine != nil {
+		address = n.engine.Address()
+	}
+	if n.client, err = dial(ctx, n.cfg.Temporal, address, n.identity, n.log); err != nil {
+		return err
+	}
+	n.onClose(n.client.Close)
+	if n.engine == nil && n.roles.starter {
+		return registerSearchAttributes(ctx, n.client, n.cfg.Temporal.Namespace)
+	}
+	return nil
+}
+
+// recover takes back what our dead predecessors on this home were running. That
+// they are dead is certain: we hold the lock on the engine's data.
+func (n *node) recover(ctx context.Context) error {
+	if n.engine == nil {
+		return nil
+	}
+	sessions, err := n.store.RunningSessions(ctx)
+	if err != nil {
+		return fmt.Errorf("look for unfinished sessions: %w", err)
+	}
+	ids := make([]string, len(sessions))
+	for i, key := range sessions {
+		ids[i] = protocol.WorkflowID(key)
+	}
+	ours := identityPrefix(n.cfg.DataDir())
+	taken, err := worker.Recover(ctx, worker.RecoverOptions{
+		Client: n.client, Namespace: n.cfg.Temporal.Namespace, Workflows: ids,
+		Dead: func(identity string) bool { return strings.HasPrefix(identity, ours) && identity != n.identity },
+	})
+	if len(sessions) > 0 {
+		n.log.Info("going on with unfinished sessions", "sessions", len(sessions), "activities", taken)
+	}
+	return err
+}
+
+func (n *node) openWorker(ctx context.Context) error {
+	if !n.roles.worker {
+		return nil
+	}
+	agent, err := n.newAgent()
+	if err != nil {
+		return err
+	}
+	outboxes := map[string]*activities.Outbox{}
+	for name, channel := range n.roles.push {
+		outboxes[name] = activities.NewOutbox(n.store, channel)
+	}
+	if n.worker, err = worker.New(worker.Options{Client: n.client, Agent: agent, Outboxes: outboxes}); err != nil {
+		return err
+	}
+	if err := n.worker.Start(); err != nil {
+		return err
+	}
+	n.onClose(n.worker.Stop)
+	return ctx.Err()
+}
+
+func (n *node) newAgent() (*activities.Agent, error) {
+	commands, err := supervisor.New(supervisor.Options{
+		Dir: filepath.Join(n.cfg.DataDir(), "commands"), Args: []string{superviseCommand}, Logger: n.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	tools, err := newTools(n.cfg, commands)
+	if err != nil {
+		return nil, err
+	}
+	return activities.NewAgent(activities.AgentOptions{
+		Store: n.store, Events: n.events, Logger: n.log,
+		Provider: n.model.provider, Name: n.model.service, Model: n.model.name,
+		MaxTokens: n.cfg.Agent.MaxTokens, Temperature: n.cfg.Agent.Temperature, Window: n.cfg.Agent.MemoryWindow,
+		Tools: tools, Supervisor: commands, Workspace: n.cfg.Workspace,
+	})
+}
+
+func (n *node) openStarter(ctx context.Context) (err error) {
+	if !n.roles.starter {
+		return nil
+	}
+	n.starter, err = starter.New(starter.Options{
+		Client: n.client, Store: n.store, Events: n.events, Logger: n.log,
+		Model: n.model.title(), Steps: n.cfg.Agent.MaxIterations, Steer: n.cfg.Agent.MidTurn == config.MidTurnSteer,
+	})
+	if err != nil {
+		return err
+	}
+	if n.cfg.Channels.HTTP.Enabled || n.roles.private {
+		options := http.Options{
+			Listen: n.cfg.Channels.HTTP.Listen, Token: n.cfg.Channels.HTTP.Token.Reveal(), Version: version, Logger: n.log,
+		}
+		if n.roles.private {
+			options.Listen = "127.0.0.1:0"
+		}
+		if n.http, err = http.New(options); err != nil {
+			return fmt.Errorf("open the API (channels.http.listen): %w", err)
+		}
+	}
+	return n.starter.Recover(ctx)
+}
+
+// run runs the receivers until ctx ends or the engine dies.
+func (n *node) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if n.engine != nil {
+		go func() {
+			select {
+			case <-ctx.Done():
+			case <-n.engine.Done():
+				cancel(fmt.Errorf("the engine died: %w", n.engine.Err()))
+			}
+		}()
+	}
+	if n.starter != nil {
+		receivers := map[string]channels.Receiver{}
+		for name, channel := range n.roles.push {
+			receivers[name] = channel
+		}
+		if n.http != nil {
+			receivers[http.Name] = n.http
+		}
+		if err := n.starter.Run(ctx, receivers); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// apiURL is the base of this process's HTTP API; empty if it has none.
+func (n *node) apiURL() string {
+	if n.http == nil {
+		return ""
+	}
+	return "http://" + n.http.Addr().String()
+}
+
+func (n *node) onClose(f func()) { n.closers = append(n.closers, f) }
+
+// close undoes what openNode did, the last first.
+func (n *node) close() {
+	for i := len(n.closers) - 1; i >= 0; i-- {
+		n.closers[i]()
+	}
+	n.closers = nil
+}
+
+// identityPrefix is shared by all the processes that ever owned a data folder's
+// engine, and by no others.
+func identityPrefix(data string) string {
+	sum := sha256.Sum256([]byte(data))
+	return "holdfast@" + hex.EncodeToString(sum[:4]) + "/"
+}
+
+// newIdentity names this process in histories: whose data, which process, since
+// when, since process IDs come again.
+func newIdentity(data string) string {
+	return fmt.Sprintf("%s%d/%d", identityPrefix(data), os.Getpid(), time.Now().UnixMilli())
+}

@@ -1,0 +1,96 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/channels/http/client"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/supervisor"
+)
+
+// patience is how long a test waits for what should take a moment.
+const patience = 60 * time.Second
+
+// TestMain lets the test binary be what it starts: the agent's commands run
+// under a supervisor, which is a subcommand of the running program.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == superviseCommand {
+		os.Exit(supervisor.Main(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// testNode is everything in one process, on free ports, with a scripted model.
+type testNode struct {
+	*node
+	api *client.Client
+}
+
+// startNode starts a node whose model is at url. It runs until the test ends.
+func startNode(t testing.TB, url string, change ...func(*config.Config, *roles)) *testNode {
+	t.Helper()
+	cfg := config.Default(t.TempDir())
+	cfg.Model = "scripted/model"
+	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: url, APIKey: "key", Timeout: time.Minute}
+	r := roles{engine: true, worker: true, starter: true, private: true}
+	for _, f := range change {
+		f(&cfg, &r)
+	}
+	level := slog.LevelWarn
+	if os.Getenv("HOLDFAST_TEST_LOG") != "" {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: level}))
+	n, err := openNode(t.Context(), cfg, log, r)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- n.run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-done)
+		n.close()
+	})
+	return &testNode{node: n, api: client.New(n.apiURL(), "")}
+}
+
+// ask sends a message and waits for its answer.
+func (n *testNode) ask(t testing.TB, session, text string) http.Message {
+	t.Helper()
+	return n.await(t, n.send(t, session, "", text))
+}
+
+// send sends a message and returns its ID.
+func (n *testNode) send(t testing.TB, session, id, text string) string {
+	t.Helper()
+	receipt, err := n.api.Send(t.Context(), session, id, text)
+	require.NoError(t, err)
+	return receipt.ID
+}
+
+// await waits for a message's answer.
+func (n *testNode) await(t testing.TB, id string) http.Message {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	message, err := n.api.Follow(ctx, id, func(channels.Event) {})
+	require.NoError(t, err)
+	return message
+}
+
+// echo is a model that answers with what it was told.
+func echo(t testing.TB) *llmtest.Server {
+	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		return llmtest.Text(fmt.Sprintf("echo %d", r.Number))
+	})
+}

@@ -1,0 +1,46 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/tool/fs"
+	"github.com/holdfast-ai/holdfast/internal/tool/shell"
+	"github.com/holdfast-ai/holdfast/internal/tool/web"
+)
+
+// newTools returns the tools that the agent has.
+func newTools(cfg config.Config, commands *supervisor.Supervisor) (*tool.Registry, error) {
+	files, err := fs.New(fs.Options{Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace})
+	if err != nil {
+		return nil, fmt.Errorf("make the file tools: %w", err)
+	}
+	exec, err := shell.New(shell.Options{
+		Supervisor: commands, Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace,
+		Timeout: cfg.Tools.Exec.Timeout, MaxTimeout: cfg.Tools.Exec.MaxTimeout,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the exec tool: %w", err)
+	}
+	sites, err := web.New(web.Options{Search: searchOf(cfg.Tools.Web)})
+	if err != nil {
+		return nil, fmt.Errorf("make the web tools: %w", err)
+	}
+	registry := &tool.Registry{}
+	if err := registry.Register(append(append(files, sites...), exec)...); err != nil {
+		return nil, err
+	}
+	return registry, nil
+}
+
+func searchOf(c config.Web) web.Search {
+	return web.Search{
+		Backend:    c.Search,
+		Brave:      web.Service{BaseURL: c.Brave.BaseURL, APIKey: c.Brave.APIKey.Reveal()},
+		Tavily:     web.Service{BaseURL: c.Tavily.BaseURL, APIKey: c.Tavily.APIKey.Reveal()},
+		SearXNG:    web.Service{BaseURL: c.SearXNG.BaseURL},
+		DuckDuckGo: web.Service{BaseURL: c.DuckDuckGo.BaseURL},
+	}
+}

@@ -1,0 +1,12 @@
+// Holdfast runs an agent whose every turn is a durable workflow.
+package main
+
+import (
+	"os"
+
+	"github.com/holdfast-ai/holdfast/internal/command"
+)
+
+func main() {
+	os.Exit(command.Main(os.Args[1:]))
+}

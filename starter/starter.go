@@ -1,0 +1,173 @@
+// Package starter accepts inbound messages: each is made durable, then signalled
+// to its session's workflow, and only then acknowledged. It runs the channels'
+// receivers and is the [channels.Backend] that they ask.
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+const (
+	// signalTimeout bounds how long a message waits for Temporal before it is
+	// acknowledged anyway: it is durable, and the sweeper brings it.
+	signalTimeout = 2 * time.Second
+	// workflowTaskTimeout is after how long a workflow task whose worker died is
+	// given to another.
+	workflowTaskTimeout = 5 * time.Second
+)
+
+// Options are what a [Starter] works with. All but Logger are required.
+type Options struct {
+	Client client.Client
+	Store  *store.Store
+	Events event.Bus
+	Model  string // as configured, for the UI
+	Steps  int    // model calls in a turn
+	Steer  bool   // messages of the same sender join a running turn
+	Logger *slog.Logger
+}
+
+// Starter turns inbound messages into workflow starts. Safe for concurrent use.
+type Starter struct {
+	o   Options
+	log *slog.Logger
+}
+
+// New returns a starter.
+func New(o Options) (*Starter, error) {
+	if o.Client == nil || o.Store == nil || o.Events == nil {
+		return nil, errors.New("starter: client, store and events are required")
+	}
+	if o.Steps < 1 {
+		return nil, errors.New("starter: a turn needs at least one step")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Starter{o: o, log: o.Logger}, nil
+}
+
+// Accept implements [channels.Backend].
+func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+	command, text := parseCommand(msg.Text)
+	failpoint.Hit("accept.start")
+	stored, fresh, err := s.o.Store.Accept(ctx, store.Inbound{
+		ID:         protocol.MessageID(msg.Channel, msg.Scope, msg.ID),
+		Session:    protocol.SessionKey(msg.Channel, msg.Chat, msg.Thread),
+		Channel:    msg.Channel,
+		Chat:       msg.Chat,
+		Thread:     msg.Thread,
+		Sender:     msg.Sender,
+		SenderName: msg.SenderName,
+		Text:       text,
+		Command:    string(command),
+		Push:       msg.Push,
+		Join:       s.o.Steer && !msg.Queue,
+		SentAt:     msg.SentAt,
+	})
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		return channels.Accepted{}, channels.ErrConflict
+	case err != nil:
+		return channels.Accepted{}, fmt.Errorf("accept a message: %w", err)
+	}
+	failpoint.Hit("accept.stored")
+	accepted := channels.Accepted{
+		Message: stored.ID, Session: stored.Session, WorkflowID: protocol.WorkflowID(stored.Session), Duplicate: !fresh,
+	}
+	if stored.Turn != "" {
+		return accepted, nil
+	}
+	// The caller may go away; what is durable is to be signalled all the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signalTimeout)
+	defer cancel()
+	if err := s.signal(ctx, stored); err != nil {
+		s.log.Warn("message accepted but not signalled, the sweeper will", "session", stored.Session, "err", err)
+		if err := s.o.Store.Postpone(context.WithoutCancel(ctx), stored.ID, time.Now().Add(sweepInterval)); err != nil {
+			s.log.Error("sweep not scheduled", "session", stored.Session, "err", err)
+		}
+	}
+	failpoint.Hit("accept.signalled")
+	return accepted, nil
+}
+
+// signal tells a message's session of it, starting the session if need be.
+func (s *Starter) signal(ctx context.Context, m store.Inbound) error {
+	ref := protocol.SessionRef{Key: m.Session, Channel: m.Channel}
+	preview := protocol.Cut(strings.Join(strings.Fields(m.Text), " "), previewLimit)
+	_, err := s.o.Client.SignalWithStartWorkflow(ctx, protocol.WorkflowID(m.Session),
+		protocol.MessageSignal, protocol.Message{
+			ID: m.ID, Sender: m.Sender, Command: protocol.Command(m.Command), Join: m.Join, Preview: preview,
+		},
+		client.StartWorkflowOptions{
+			TaskQueue:             protocol.AgentQueue,
+			WorkflowTaskTimeout:   workflowTaskTimeout,
+			StaticSummary:         summary(m, preview),
+			TypedSearchAttributes: searchAttributes(m),
+		},
+		protocol.SessionWorkflow, protocol.SessionInput{
+			Session: ref, Model: s.o.Model, Limits: protocol.Limits{Steps: s.o.Steps},
+		})
+	if err != nil {
+		return fmt.Errorf("signal %s: %w", protocol.WorkflowID(m.Session), err)
+	}
+	return nil
+}
+
+// previewLimit bounds, in bytes, what a summary shows of a message.
+const previewLimit = 120
+
+// summary is a run's title in the UI: slack C1 · @ana: "deploy staging…".
+func summary(m store.Inbound, preview string) string {
+	who := m.SenderName
+	if who == "" {
+		who = m.Sender
+	}
+	if m.Command != "" {
+		preview = "/" + m.Command
+	}
+	return protocol.Cut(fmt.Sprintf("%s %s · @%s: %q", m.Channel, m.Chat, who, preview), 2*previewLimit)
+}
+
+var (
+	channelAttribute = temporal.NewSearchAttributeKeyKeyword(protocol.SearchChannel)
+	sessionAttribute = temporal.NewSearchAttributeKeyKeyword(protocol.SearchSession)
+	senderAttribute  = temporal.NewSearchAttributeKeyKeyword(protocol.SearchSender)
+)
+
+func searchAttributes(m store.Inbound) temporal.SearchAttributes {
+	return temporal.NewSearchAttributes(
+		channelAttribute.ValueSet(m.Channel),
+		sessionAttribute.ValueSet(protocol.Cut(m.Session, 255)),
+		senderAttribute.ValueSet(protocol.Cut(m.Sender, 255)),
+	)
+}
+
+// parseCommand finds a command at the start of a message. Anything else with a
+// slash is a message like any other: paths start with one too.
+func parseCommand(text string) (protocol.Command, string) {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	switch command := protocol.Command(strings.TrimPrefix(strings.ToLower(word), "/")); {
+	case !strings.HasPrefix(word, "/"):
+		return protocol.CommandNone, text
+	case command == protocol.CommandHelp, command == protocol.CommandNew,
+		command == protocol.CommandStop, command == protocol.CommandStatus:
+		return command, text
+	default:
+		return protocol.CommandNone, text
+	}
+}

@@ -1,0 +1,52 @@
+package starter
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	// sweepInterval is how often the sweeper looks for messages that nobody took.
+	sweepInterval = 5 * time.Second
+	// sweepLimit bounds the messages of one sweep.
+	sweepLimit = 500
+)
+
+// sweep signals accepted messages that no turn has consumed for a while: the
+// signal failed, or was lost with its workflow. A session drops what it has
+// already. The delay doubles with the message's age, so that one that waits
+// behind a long turn costs little.
+func (s *Starter) sweep(ctx context.Context) error {
+	now := time.Now()
+	overdue, err := s.o.Store.Unswept(ctx, now, sweepLimit)
+	if err != nil {
+		return fmt.Errorf("look for messages that nobody took: %w", err)
+	}
+	for _, m := range overdue {
+		wait := max(sweepInterval, now.Sub(m.AcceptedAt))
+		if err := s.signal(ctx, m); err != nil {
+			s.log.Warn("message not signalled, will try again", "session", m.Session, "err", err)
+			wait = sweepInterval
+		}
+		if err := s.o.Store.Postpone(ctx, m.ID, now.Add(wait)); err != nil {
+			return fmt.Errorf("postpone a sweep: %w", err)
+		}
+	}
+	return nil
+}
+
+// Recover signals every accepted message that no turn has consumed, without
+// waiting for the sweeper. It is called once, when the process starts.
+func (s *Starter) Recover(ctx context.Context) error {
+	waiting, err := s.o.Store.Unconsumed(ctx, sweepLimit)
+	if err != nil {
+		return fmt.Errorf("look for messages that nobody took: %w", err)
+	}
+	for _, m := range waiting {
+		if err := s.signal(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

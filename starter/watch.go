@@ -1,0 +1,122 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// watchInterval is how often a watcher looks into the store itself, should an
+// event have got lost or have happened in a process that has no bus to us.
+const watchInterval = time.Second
+
+// transcriptLimit bounds the messages of a transcript that a channel is shown.
+const transcriptLimit = 1000
+
+// MessageID implements [channels.Backend].
+func (s *Starter) MessageID(channel, scope, id string) string {
+	return protocol.MessageID(channel, scope, id)
+}
+
+// Message implements [channels.Backend].
+func (s *Starter) Message(ctx context.Context, id string) (channels.MessageState, error) {
+	inbound, turn, err := s.o.Store.MessageState(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return channels.MessageState{}, channels.ErrNotFound
+	case err != nil:
+		return channels.MessageState{}, fmt.Errorf("look up a message: %w", err)
+	}
+	state := channels.MessageState{Message: inbound.ID, Session: inbound.Session, Status: channels.Queued}
+	if turn == nil {
+		return state, nil
+	}
+	state.Turn, state.Reply, state.Usage = turn.ID, turn.Reply, channels.Usage(turn.Usage)
+	switch turn.Status {
+	case store.TurnRunning:
+		state.Status = channels.Running
+	case store.TurnDone:
+		state.Status = channels.Done
+	case store.TurnFailed, store.TurnStopped:
+		state.Status = channels.Failed
+	}
+	return state, nil
+}
+
+// Watch implements [channels.Backend].
+func (s *Starter) Watch(ctx context.Context, id string, on func(channels.Event)) error {
+	events, cancel := s.o.Events.Subscribe(id)
+	defer func() { cancel() }()
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	turn := id
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case e, open := <-events:
+			switch {
+			case !open: // the bus is closed: the ticker is left
+				events = nil
+			case e.Kind == event.Done:
+				on(channels.Event{Kind: channels.EventDone})
+				return nil
+			case e.Kind == event.TurnJoined && e.Text != turn:
+				// From here on the other turn's events are this message's.
+				turn = e.Text
+				cancel()
+				events, cancel = s.o.Events.Subscribe(turn)
+				on(channels.Event{Kind: channels.EventTurnJoined, Text: turn})
+			case e.Kind != event.TurnJoined:
+				on(channels.Event{Kind: channels.EventKind(e.Kind), Text: e.Text, Tool: e.Tool, Step: e.Step})
+			}
+			if open && e.Kind != event.TurnJoined {
+				continue
+			}
+		case <-ticker.C:
+		}
+		state, err := s.Message(ctx, id)
+		switch {
+		case errors.Is(err, channels.ErrNotFound): // not accepted yet
+		case err != nil:
+			return err
+		case state.Status.Ended():
+			on(channels.Event{Kind: channels.EventDone})
+			return nil
+		}
+	}
+}
+
+// Transcript implements [channels.Backend].
+func (s *Starter) Transcript(ctx context.Context, session string) ([]channels.TranscriptMessage, error) {
+	if _, err := s.o.Store.Session(ctx, session); err != nil {
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, channels.ErrNotFound
+		}
+		return nil, fmt.Errorf("look up a session: %w", err)
+	}
+	rows, err := s.o.Store.Transcript(ctx, session, currentEpoch, transcriptLimit)
+	if err != nil {
+		return nil, fmt.Errorf("read a transcript: %w", err)
+	}
+	messages := make([]channels.TranscriptMessage, len(rows))
+	for i, row := range rows {
+		messages[i] = channels.TranscriptMessage{
+			Turn: row.Turn, Step: row.Step, Role: string(row.Role), Content: row.Content, Sender: row.Sender,
+			Name: row.Name, ToolCallID: row.CallID, CreatedAt: row.CreatedAt,
+		}
+		for _, call := range row.ToolCalls {
+			messages[i].ToolCalls = append(messages[i].ToolCalls, channels.ToolCall(call))
+		}
+	}
+	return messages, nil
+}
+
+// currentEpoch asks the store for a session's transcript since its last fresh start.
+const currentEpoch = -1

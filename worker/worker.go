@@ -1,0 +1,112 @@
+// Package worker runs the Temporal workers: one for sessions and their turns,
+// and one for each push channel's deliveries.
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/workflows"
+)
+
+const (
+	// stopTimeout is how long running activities have to finish at a shutdown
+	// before they are given back.
+	stopTimeout = 5 * time.Second
+	// heartbeatThrottle is how often at most a heartbeat reaches the server.
+	heartbeatThrottle = 2 * time.Second
+	// stickyTimeout is how long a workflow task waits for the worker that has its
+	// workflow cached, before any may take it.
+	stickyTimeout = 2 * time.Second
+)
+
+// Options are what [New] builds workers from.
+type Options struct {
+	Client client.Client
+	// Agent's activities and the workflows run on the agent queue; nil: this
+	// process serves only outboxes.
+	Agent *activities.Agent
+	// Outboxes has the deliveries to serve, by channel.
+	Outboxes map[string]*activities.Outbox
+	// Concurrency bounds the activities that run at once, per queue; 0: 200.
+	Concurrency int
+}
+
+// Worker is a set of Temporal workers. Start it once, then stop it once.
+type Worker struct {
+	workers []worker.Worker
+}
+
+// New returns workers that are ready to start.
+func New(o Options) (*Worker, error) {
+	if o.Client == nil || (o.Agent == nil && len(o.Outboxes) == 0) {
+		return nil, errors.New("worker: a client, and something to serve, are required")
+	}
+	if o.Concurrency == 0 {
+		o.Concurrency = 200
+	}
+	w := &Worker{}
+	if o.Agent != nil {
+		agent := worker.New(o.Client, protocol.AgentQueue, options(o))
+		agent.RegisterWorkflowWithOptions(workflows.Session, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
+		agent.RegisterActivity(o.Agent)
+		w.workers = append(w.workers, agent)
+	}
+	for channel, outbox := range o.Outboxes {
+		deliveries := options(o)
+		deliveries.DisableWorkflowWorker = true
+		sender := worker.New(o.Client, protocol.OutboxQueue(channel), deliveries)
+		sender.RegisterActivity(outbox)
+		w.workers = append(w.workers, sender)
+	}
+	return w, nil
+}
+
+func options(o Options) worker.Options {
+	return worker.Options{
+		MaxConcurrentActivityExecutionSize: o.Concurrency,
+		// A fixed two pollers starve under load: a first workflow task waited 0.9 s
+		// behind 16 runs.
+		WorkflowTaskPollerBehavior:       worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		ActivityTaskPollerBehavior:       worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		MaxHeartbeatThrottleInterval:     heartbeatThrottle,
+		DefaultHeartbeatThrottleInterval: heartbeatThrottle,
+		StickyScheduleToStartTimeout:     stickyTimeout,
+		WorkerStopTimeout:                stopTimeout,
+	}
+}
+
+// Start starts polling. It returns an error when the namespace cannot be reached.
+func (w *Worker) Start() error {
+	for i, each := range w.workers {
+		if err := each.Start(); err != nil {
+			for _, started := range w.workers[:i] {
+				started.Stop()
+			}
+			return fmt.Errorf("start a worker: %w", err)
+		}
+	}
+	return nil
+}
+
+// Stop stops polling, lets what runs finish for a moment, and gives the rest
+// back, for another worker or the next start to go on with.
+func (w *Worker) Stop() {
+	done := make(chan struct{}, len(w.workers))
+	for _, each := range w.workers {
+		go func() {
+			each.Stop()
+			done <- struct{}{}
+		}()
+	}
+	for range w.workers {
+		<-done
+	}
+}
