@@ -32,9 +32,11 @@ type candidate struct {
 }
 
 // usable reports whether calls can be made at all.
-func (c candidate) usable() bool {
-	return c.url() != "" && (c.APIKey != "" || c.row.Local || c.BaseURL != "")
-}
+func (c candidate) usable() bool { return c.meant() || c.row.Local }
+
+// meant reports whether the user set it up: a local provider needs no more than
+// to be named, but is not taken for that alone.
+func (c candidate) meant() bool { return c.url() != "" && (c.APIKey != "" || c.BaseURL != "") }
 
 func (c candidate) url() string {
 	if c.BaseURL != "" {
@@ -66,16 +68,16 @@ func Choose(model string, configured []Configured) (Choice, error) {
 			return choice, err
 		}
 	}
-	usable := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.usable() })
+	meant := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.meant() })
 	for _, fits := range []func(candidate) bool{hasGatewayKey, hasGatewayURL, func(c candidate) bool { return c.row.knows(model) }} {
-		if i := slices.IndexFunc(usable, fits); i >= 0 {
-			return usable[i].choice(model), nil
+		if i := slices.IndexFunc(meant, fits); i >= 0 {
+			return meant[i].choice(model), nil
 		}
 	}
-	if len(usable) == 1 {
-		return usable[0].choice(model), nil
+	if len(meant) == 1 {
+		return meant[0].choice(model), nil
 	}
-	return Choice{}, unserved(model, usable)
+	return Choice{}, unserved(model, meant)
 }
 
 // named chooses by the provider's name in front of the model. It is not ok when
@@ -93,8 +95,8 @@ func named(name, rest, model string, all []candidate) (choice Choice, ok bool, e
 		return Choice{}, false, nil
 	case row.Local:
 		return candidate{Configured: Configured{Name: row.Name}, row: row}.choice(rest), true, nil
-	case slices.ContainsFunc(all, func(c candidate) bool { return c.usable() && c.row.Gateway }):
-		i := slices.IndexFunc(all, func(c candidate) bool { return c.usable() && c.row.Gateway })
+	}
+	if i := slices.IndexFunc(all, func(c candidate) bool { return c.meant() && c.row.Gateway }); i >= 0 {
 		return all[i].choice(model), true, nil
 	}
 	return Choice{}, false, unusable(candidate{Configured: Configured{Name: row.Name}, row: row})
@@ -102,7 +104,7 @@ func named(name, rest, model string, all []candidate) (choice Choice, ok bool, e
 
 func firstWithKey(all []candidate) (Choice, error) {
 	for _, c := range all {
-		if c.usable() && c.APIKey != "" && c.row.DefaultModel != "" {
+		if c.meant() && c.APIKey != "" && c.row.DefaultModel != "" {
 			return c.choice(c.row.DefaultModel), nil
 		}
 	}
@@ -164,17 +166,17 @@ func unusable(c candidate) error {
 }
 
 // unserved says what could be done to have model served.
-func unserved(model string, usable []candidate) error {
+func unserved(model string, meant []candidate) error {
 	for _, row := range Registry() {
 		if row.KeyEnv != "" && row.knows(model) {
 			return fmt.Errorf("%w for model %q: set %s, or name another as provider/model", ErrNoProvider, model, row.KeyEnv)
 		}
 	}
-	if len(usable) == 0 {
+	if len(meant) == 0 {
 		return fmt.Errorf("%w for model %q: set a provider's key or base URL, and name the model as provider/model", ErrNoProvider, model)
 	}
-	configured := make([]string, len(usable))
-	for i, c := range usable {
+	configured := make([]string, len(meant))
+	for i, c := range meant {
 		configured[i] = c.Name
 	}
 	return fmt.Errorf("%w for model %q: name it as provider/model; configured are %s", ErrNoProvider, model, strings.Join(configured, ", "))

@@ -45,6 +45,7 @@ func TestChoose(t *testing.T) {
 		{"then the model's name", "claude-sonnet-4-5", list(openai, anthropic), "anthropic", "anthropic", "claude-sonnet-4-5"},
 		{"a short name counts at the beginning only", "o3-mini", list(anthropic, openai), "openai", "openai", "o3-mini"},
 		{"then the only one", "llama-x", list(keyless), "box", "custom", "llama-x"},
+		{"then the only one that was set up", "llama-x", list(keyless, llm.Configured{Name: "ollama"}, llm.Configured{Name: "openai"}), "box", "custom", "llama-x"},
 		{"a path that names nobody", "org/llama-x", list(keyless), "box", "custom", "org/llama-x"},
 		{"prefixes are taken off", "gemini/models/gemini-2.5-pro", list(gemini), "gemini", "gemini", "gemini-2.5-pro"},
 		{"empty: the first with a key, in the registry's order", "", list(openai, keyless, anthropic), "anthropic", "anthropic", "claude-sonnet-4-5"},

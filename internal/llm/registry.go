@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Provider rows are what is known of a kind of provider.
+// ProviderRow is what is known of a kind of provider.
 type ProviderRow struct {
 	Name         string // as users write it: in config, and before the slash of a model
 	Title        string // as people know it

@@ -21,7 +21,7 @@ const (
 func complete(req wire.Request) wire.Completion {
 	c := answer(req)
 	for _, m := range req.Messages {
-		c.Usage.PromptTokens += tokens(m.Text())
+		c.Usage.PromptTokens += tokens(m.Content.Text)
 	}
 	c.Usage.CompletionTokens = tokens(c.Content)
 	for _, call := range c.Calls {
@@ -38,7 +38,7 @@ func answer(req wire.Request) wire.Completion {
 	}
 	var text string
 	if users := trailing(req.Messages, "user"); len(users) > 0 {
-		text, _, _ = strings.Cut(users[len(users)-1].Text(), contextMarker)
+		text, _, _ = strings.Cut(users[len(users)-1].Content.Text, contextMarker)
 		text = strings.TrimSpace(text)
 	}
 	calls := callsIn(text, len(req.Messages))
@@ -124,7 +124,7 @@ func summary(results []wire.Message) string {
 	var b strings.Builder
 	b.WriteString("Done. I am Holdfast's demo model and only repeat what the tools said.")
 	for _, m := range results {
-		text := strings.TrimRight(cut(m.Text(), resultLimit), "\n")
+		text := strings.TrimRight(cut(m.Content.Text, resultLimit), "\n")
 		fence := fenceFor(text)
 		title := "result"
 		if m.Name != "" {

@@ -102,7 +102,7 @@ func runAnswers(run runner) {
 		require.Empty(t, p.Invalid())
 		got := p.Requests()[0]
 		require.Equal(t, Conversation().Messages[6].Content, got.LastUser())
-		require.Equal(t, "a.txt", got.Messages[3].Text())
+		require.Equal(t, "a.txt", got.Messages[3].Content.Text)
 		require.Equal(t, "list_dir", got.Messages[3].Name)
 		require.Equal(t, `{"path":"."}`, got.Messages[2].ToolCalls[0].Function.Arguments)
 		require.Len(t, got.Tools, 2)

@@ -30,7 +30,7 @@ type Request struct {
 func (r Request) LastUser() string {
 	for _, m := range slices.Backward(r.Messages) {
 		if m.Role == "user" {
-			return m.Text()
+			return m.Content.Text
 		}
 	}
 	return ""
@@ -43,7 +43,7 @@ func (r Request) Results() []string {
 		if m.Role != "tool" {
 			break
 		}
-		texts = append(texts, m.Text())
+		texts = append(texts, m.Content.Text)
 	}
 	slices.Reverse(texts)
 	return texts

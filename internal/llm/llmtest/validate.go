@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -17,7 +18,7 @@ var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // never follow each other; and the last message is a user's or a tool's.
 func Validate(req wire.Request) error {
 	if req.Model == "" {
-		return fmt.Errorf("no model")
+		return errors.New("no model")
 	}
 	if err := validateTools(req.Tools); err != nil {
 		return err
@@ -40,14 +41,14 @@ func Validate(req wire.Request) error {
 		case "user":
 		case "assistant":
 			if last == "assistant" {
-				err = fmt.Errorf("two answers in a row")
+				err = errors.New("two answers in a row")
 			} else {
 				open, err = validateCalls(m.ToolCalls)
 			}
 		case "tool":
 			open, err = answerCall(open, m)
 		default:
-			err = fmt.Errorf("unknown role")
+			err = errors.New("unknown role")
 		}
 		if err != nil {
 			return fmt.Errorf("message %d (%s): %w", i, m.Role, err)
@@ -65,12 +66,12 @@ func Validate(req wire.Request) error {
 
 func validateContent(m wire.Message) error {
 	switch {
-	case !m.HasContent:
-		return fmt.Errorf("no content key")
-	case m.Content == nil && m.Role == "assistant" && len(m.ToolCalls) > 0:
+	case !m.Content.Present:
+		return errors.New("no content key")
+	case m.Content.Null && m.Role == "assistant" && len(m.ToolCalls) > 0:
 		return nil
-	case strings.TrimSpace(m.Text()) == "":
-		return fmt.Errorf("empty content")
+	case strings.TrimSpace(m.Content.Text) == "":
+		return errors.New("empty content")
 	}
 	return nil
 }
@@ -81,7 +82,7 @@ func validateCalls(calls []wire.Call) ([]wire.Call, error) {
 		var object map[string]json.RawMessage
 		switch {
 		case call.ID == "":
-			return nil, fmt.Errorf("a call without an ID")
+			return nil, errors.New("a call without an ID")
 		case seen[call.ID]:
 			return nil, fmt.Errorf("call %s is there twice", call.ID)
 		case call.Type != "function":

@@ -29,11 +29,21 @@ type choice struct {
 }
 
 type delta struct {
-	Content          string            `json:"content"`
-	ReasoningContent string            `json:"reasoning_content"`
-	Reasoning        string            `json:"reasoning"`
-	Refusal          string            `json:"refusal"`
-	ToolCalls        []openai.ToolCall `json:"tool_calls"`
+	Content          content     `json:"content"`
+	ReasoningContent string      `json:"reasoning_content"`
+	Reasoning        string      `json:"reasoning"`
+	Refusal          string      `json:"refusal"`
+	ToolCalls        []callPiece `json:"tool_calls"`
+}
+
+// callPiece is a tool call, or a piece of one.
+type callPiece struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	} `json:"function"`
 }
 
 // assembly puts a completion together from its chunks.
@@ -70,8 +80,8 @@ func (a *assembly) add(c chunk) {
 }
 
 func (a *assembly) addDelta(d delta) {
-	a.emit("", cmp.Or(d.ReasoningContent, d.Reasoning))
-	if text := cmp.Or(d.Content, d.Refusal); text != "" {
+	a.emit("", cmp.Or(d.ReasoningContent, d.Reasoning, d.Content.thinking))
+	if text := cmp.Or(d.Content.text, d.Refusal); text != "" {
 		a.emit(a.filter.Write(text))
 	}
 	for _, call := range d.ToolCalls {
@@ -90,7 +100,7 @@ func (a *assembly) emit(text, reasoning string) {
 
 // addCall adds a piece of a tool call to the call it belongs to. Providers number
 // them, or give all the same number, or none.
-func (a *assembly) addCall(piece openai.ToolCall) {
+func (a *assembly) addCall(piece callPiece) {
 	var call *partialCall
 	if piece.Index != nil {
 		call = a.byIndex[*piece.Index]
@@ -109,12 +119,12 @@ func (a *assembly) addCall(piece openai.ToolCall) {
 	}
 	call.id = cmp.Or(call.id, piece.ID)
 	call.name = cmp.Or(call.name, piece.Function.Name)
-	call.arguments.WriteString(piece.Function.Arguments)
+	call.arguments.WriteString(string(piece.Function.Arguments))
 }
 
 // endsBefore reports whether piece begins another call. Only a piece with a name
 // can; some providers repeat name and ID in every piece.
-func (p *partialCall) endsBefore(piece openai.ToolCall) bool {
+func (p *partialCall) endsBefore(piece callPiece) bool {
 	name := piece.Function.Name
 	switch {
 	case name == "" || p.name == "":

@@ -19,15 +19,15 @@ import (
 
 // Options are a client's settings.
 type Options struct {
-	Service       string        // the provider as the user knows it, for errors; "openai" when empty
-	BaseURL       string        // required: up to and without /chat/completions
-	APIKey        string        // sent as a bearer token; none when empty
-	Timeout       time.Duration // of a whole call; 10 minutes when 0
-	StallTimeout  time.Duration // of silence in a stream, its beginning included; 2 minutes when 0
-	NoStream      bool          // for servers that cannot stream; a stall then is noticed by Timeout only
-	SendReasoning bool          // give the model's reasoning back to it in later calls
-	Overrides     []llm.ModelOverride
-	HTTPClient    *http.Client // nil for one of our own, with connections kept alive
+	Service       string              // the provider as the user knows it, for errors; "openai" when empty
+	BaseURL       string              // required: up to and without /chat/completions
+	APIKey        string              // sent as a bearer token; none when empty
+	Timeout       time.Duration       // of a whole call; 10 minutes when 0
+	StallTimeout  time.Duration       // of silence in a stream, its beginning included; 2 minutes when 0
+	NoStream      bool                // for servers that cannot stream; a stall then is noticed by Timeout only
+	SendReasoning bool                // give the model's reasoning back to it in later calls
+	Overrides     []llm.ModelOverride // the provider's own; what is known of models anywhere applies besides
+	HTTPClient    *http.Client        // nil for one of our own, with connections kept alive
 }
 
 // OptionsFor returns the settings for what [llm.Choose] chose.
@@ -126,13 +126,34 @@ func (c *Client) fetch(ctx context.Context, req llm.Request, x *exchange, a *ass
 		return errors.New("the answer has no choices")
 	}
 	m := resp.Choices[0].Message
+	d := delta{Content: content{text: m.Content}, ReasoningContent: m.ReasoningContent}
+	for _, call := range m.ToolCalls {
+		piece := callPiece{ID: call.ID}
+		piece.Function.Name, piece.Function.Arguments = call.Function.Name, arguments(call.Function.Arguments)
+		d.ToolCalls = append(d.ToolCalls, piece)
+	}
 	a.add(chunk{
-		Model: resp.Model,
-		Usage: &resp.Usage,
-		Choices: []choice{{
-			Delta:        delta{Content: m.Content, ReasoningContent: m.ReasoningContent, ToolCalls: m.ToolCalls},
-			FinishReason: string(resp.Choices[0].FinishReason),
-		}},
+		Model:   resp.Model,
+		Usage:   &resp.Usage,
+		Choices: []choice{{Delta: d, FinishReason: string(resp.Choices[0].FinishReason)}},
 	})
 	return nil
+}
+
+// Models returns the names of the models that the provider lists, in its order.
+// Errors are as those of Complete. It tells whether a provider answers at all
+// and takes the key.
+func (c *Client) Models(ctx context.Context) ([]string, error) {
+	timed, stop := context.WithTimeoutCause(ctx, c.opts.Timeout, c.errTime)
+	defer stop()
+	x := &exchange{}
+	list, err := c.api.ListModels(context.WithValue(timed, exchangeKey{}, x))
+	if err != nil {
+		return nil, c.failure(ctx, timed, x, err)
+	}
+	names := make([]string, len(list.Models))
+	for i, m := range list.Models {
+		names[i] = m.ID
+	}
+	return names, nil
 }

@@ -96,7 +96,7 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	x.body = body
-	var events io.Reader = &eventReader{r: bufio.NewReaderSize(body, 16<<10), x: x}
+	var events io.Reader = &eventReader{r: bufio.NewReader(body), x: x}
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "application/json" {
 		events = &wholeAnswer{r: io.LimitReader(body, bodyLimit), x: x}
 	}

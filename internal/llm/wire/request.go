@@ -30,57 +30,37 @@ type Request struct {
 
 // Message is one message of a request.
 type Message struct {
-	Role             string   `json:"role"`
-	Content          *Content `json:"content"` // nil when null or left out; see HasContent
-	ToolCalls        []Call   `json:"tool_calls,omitempty"`
-	ToolCallID       string   `json:"tool_call_id,omitempty"`
-	Name             string   `json:"name,omitempty"`
-	ReasoningContent string   `json:"reasoning_content,omitempty"`
-	HasContent       bool     `json:"-"` // the content key was there, if only with null
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (m *Message) UnmarshalJSON(data []byte) error {
-	type plain Message
-	if err := json.Unmarshal(data, (*plain)(m)); err != nil {
-		return err
-	}
-	var keys struct {
-		Content json.RawMessage `json:"content"`
-	}
-	if err := json.Unmarshal(data, &keys); err != nil {
-		return err
-	}
-	m.HasContent = keys.Content != nil
-	return nil
-}
-
-// Text returns the message's text, empty when it has none.
-func (m Message) Text() string {
-	if m.Content == nil {
-		return ""
-	}
-	return string(*m.Content)
+	Role             string  `json:"role"`
+	Content          Content `json:"content"`
+	ToolCalls        []Call  `json:"tool_calls,omitempty"`
+	ToolCallID       string  `json:"tool_call_id,omitempty"`
+	Name             string  `json:"name,omitempty"`
+	ReasoningContent string  `json:"reasoning_content,omitempty"`
 }
 
 // Content is the text of a message, given as such or as a list of parts.
-type Content string
+type Content struct {
+	Text    string
+	Present bool // the key was there
+	Null    bool // with null
+}
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (c *Content) UnmarshalJSON(data []byte) error {
-	if bytes.HasPrefix(data, []byte("[")) {
-		var parts []struct {
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(data, &parts); err != nil {
-			return err
-		}
-		for _, p := range parts {
-			*c += Content(p.Text)
-		}
-		return nil
+	*c = Content{Present: true, Null: string(data) == "null"}
+	if !bytes.HasPrefix(data, []byte("[")) {
+		return json.Unmarshal(data, &c.Text)
 	}
-	return json.Unmarshal(data, (*string)(c))
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.Text += p.Text
+	}
+	return nil
 }
 
 // Call is a tool call, in requests and in answers.

@@ -1,0 +1,50 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+)
+
+func TestEventsSayTheWholeAnswer(t *testing.T) {
+	t.Parallel()
+	content := strings.Repeat("Grüße, 世界 ", 50)
+	for name, text := range map[string]string{"text": content, "one long character after the other": strings.Repeat("世", 100), "nothing": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got, arguments strings.Builder
+			events := wire.Events(wire.Request{}, wire.Completion{
+				Content: text,
+				Calls:   []wire.Call{{ID: "1", Function: wire.FunctionCall{Name: "a", Arguments: `{"ü":"世"}`}}},
+			})
+			require.Equal(t, "data: [DONE]\n\n", string(events[len(events)-1]))
+			for _, event := range events[:len(events)-1] {
+				var chunk struct {
+					Choices []struct {
+						Delta struct {
+							Content   string
+							ToolCalls []wire.Call `json:"tool_calls"`
+						}
+					}
+				}
+				require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(string(event), "data: ")), &chunk))
+				got.WriteString(chunk.Choices[0].Delta.Content)
+				for _, call := range chunk.Choices[0].Delta.ToolCalls {
+					arguments.WriteString(call.Function.Arguments)
+				}
+			}
+			require.Equal(t, text, got.String())
+			require.Equal(t, `{"ü":"世"}`, arguments.String())
+		})
+	}
+}
+
+func TestEventsOfBytesThatAreNoText(t *testing.T) {
+	t.Parallel()
+	events := wire.Events(wire.Request{}, wire.Completion{Content: strings.Repeat("\x80", 1000)})
+	require.Greater(t, len(events), 3)
+}
