@@ -90,6 +90,9 @@ func prepareSchema(ctx context.Context, path string) error {
 	if err := sqliteschema.SetupSchemaOnDB(schemaTx{tx: tx}); err != nil {
 		return err
 	}
+	if err := slimVisibility(ctx, tx); err != nil {
+		return err
+	}
 	if _, err := tx.ExecContext(ctx, "CREATE TABLE holdfast_schema (version TEXT NOT NULL)"); err != nil {
 		return err
 	}
