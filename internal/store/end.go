@@ -75,7 +75,7 @@ func (r *runner) account(ctx context.Context, t *turnRow, c Completion) error {
 
 // EndTurn closes a turn that the model did not finish, and leaves a transcript
 // that a model accepts: the messages are consumed, each tool call has a result,
-// and the reply stands as the last completion. It returns the turn as it then is;
+// and the reply, if there is one, stands as the last completion. It returns the turn as it then is;
 // an ended one is not changed. If there is no such turn and no message left for
 // it, nothing is made and the turn returned has no ID.
 func (s *Store) EndTurn(ctx context.Context, e End) (turn Turn, err error) {

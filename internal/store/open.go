@@ -32,8 +32,8 @@ type Options struct {
 // Times come back in UTC, cut to microseconds.
 type Store struct {
 	db dialect
-	// prepared are the writer's statements and the readers', nil where the
-	// driver keeps its own.
+	// writes and reads are the prepared statements of the writing connection and
+	// of the readers; nil where the driver keeps its own.
 	writes, reads *statements
 }
 
@@ -43,8 +43,7 @@ type dialect interface {
 	// to reach the disk; any later one that is, takes it along. The caller calls
 	// done after the transaction.
 	begin(ctx context.Context, relaxed bool) (tx *sql.Tx, done func(), err error)
-	// writer and reader are the pools that transactions and single reads run on.
-	writer() *sql.DB
+	// reader is the pool that single reads run on.
 	reader() *sql.DB
 	// locks are the suffixes by which a SELECT in a transaction keeps its row
 	// from being changed: against all others, and against writers only.

@@ -58,7 +58,6 @@ func (d *postgresDB) begin(ctx context.Context, relaxed bool) (*sql.Tx, func(), 
 	return tx, func() {}, nil
 }
 
-func (d *postgresDB) writer() *sql.DB { return d.db }
 func (d *postgresDB) reader() *sql.DB { return d.db }
 
 func (d *postgresDB) locks() (update, share string) { return " FOR UPDATE", " FOR SHARE" }

@@ -43,7 +43,7 @@ func openSQLite(ctx context.Context, opts Options) (_ *sqliteDB, err error) {
 	// over each other.
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
-		return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
+		return nil, fmt.Errorf("lock %s: %w; check the permissions of its folder", lock.Path(), err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 
@@ -125,7 +125,6 @@ func (d *sqliteDB) setRelaxed(ctx context.Context, conn *sql.Conn, relaxed bool)
 	return nil
 }
 
-func (d *sqliteDB) writer() *sql.DB { return d.write }
 func (d *sqliteDB) reader() *sql.DB { return d.read }
 
 // locks implements [dialect]: a writing transaction is alone.
