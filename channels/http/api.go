@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -70,10 +71,7 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 		return err
 	}
 	msg := channels.InboundMessage{
-		Channel: Name, ID: request.ID, Chat: request.Session, Sender: request.Sender, Text: request.Text,
-	}
-	if msg.ID == "" {
-		msg.ID = rand.Text()
+		Channel: Name, ID: cmp.Or(request.ID, rand.Text()), Chat: request.Session, Sender: request.Sender, Text: request.Text,
 	}
 	if !request.Wait {
 		accepted, err := a.accept(r.Context(), msg)
@@ -86,10 +84,11 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	answer := a.follow(ctx, msg.ID)
-	if _, err := a.accept(ctx, msg); err != nil {
+	accepted, err := a.accept(ctx, msg)
+	if err != nil {
 		return err
 	}
-	state, err := answer.await(ctx, ignore, 0, nil)
+	state, err := answer.await(ctx, waiting{known: accepted.Duplicate})
 	if err != nil {
 		return interrupted(msg.ID)
 	}
@@ -101,12 +100,7 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 // The client going away or the server shutting down does not stop it: either
 // the message is accepted whole or the backend says why not.
 func (a *api) accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
-	if msg.Chat == "" {
-		msg.Chat = defaultSession
-	}
-	if msg.Sender == "" {
-		msg.Sender = defaultSender
-	}
+	msg.Chat, msg.Sender = cmp.Or(msg.Chat, defaultSession), cmp.Or(msg.Sender, defaultSender)
 	err := errors.Join(checkName("id", msg.ID), checkName("session", msg.Chat), checkName("sender", msg.Sender), a.checkText("text", msg.Text))
 	if err != nil {
 		return channels.Accepted{}, err

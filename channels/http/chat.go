@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -107,35 +108,28 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 		return err
 	}
 	msg := channels.InboundMessage{
-		Channel: Name, ID: r.Header.Get(idempotencyHeader), Chat: r.Header.Get(sessionHeader), Text: text, Queue: true,
+		Channel: Name, ID: r.Header.Get(idempotencyHeader), Text: text, Queue: true,
 	}
 	if msg.ID == "" {
 		msg.ID = rand.Text()
 		w.Header().Set(retryHeader, "false")
 	}
-	if msg.Chat == "" {
-		msg.Chat = request.User
-	}
-	if msg.Chat == "" {
-		msg.Chat = "chat-" + msg.ID
-	}
+	msg.Chat = cmp.Or(r.Header.Get(sessionHeader), request.User, "chat-"+msg.ID)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	answer := a.follow(ctx, msg.ID)
-	if _, err := a.accept(ctx, msg); err != nil {
+	accepted, err := a.accept(ctx, msg)
+	if err != nil {
 		w.Header().Del(retryHeader)
 		return err
 	}
 	w.Header().Set(sessionHeader, msg.Chat)
-	if request.Model == "" {
-		request.Model = a.options.Models[0]
-	}
-	completion := completion{ID: msg.ID, Created: time.Now().Unix(), Model: request.Model}
+	completion := completion{ID: msg.ID, Created: time.Now().Unix(), Model: cmp.Or(request.Model, a.options.Models[0])}
 	if request.Stream {
-		a.streamChat(ctx, w, answer, completion, request.StreamOptions.IncludeUsage)
+		a.streamChat(ctx, w, answer, completion, accepted.Duplicate, request.StreamOptions.IncludeUsage)
 		return nil
 	}
-	state, err := answer.await(ctx, ignore, 0, nil)
+	state, err := answer.await(ctx, waiting{known: accepted.Duplicate})
 	if err != nil {
 		return interrupted(msg.ID)
 	}
@@ -148,7 +142,8 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 }
 
 func turnFailed(state channels.MessageState) *apiError {
-	return &apiError{status: nethttp.StatusBadGateway, detail: ErrorDetail{Type: typeTurnFailed, Message: state.Reply}}
+	reason := cmp.Or(state.Reply, "the turn ended without an answer")
+	return &apiError{status: nethttp.StatusBadGateway, detail: ErrorDetail{Type: typeTurnFailed, Message: reason}}
 }
 
 func (a *api) getModels(w nethttp.ResponseWriter, _ *nethttp.Request) error {

@@ -55,13 +55,9 @@ func (c completion) chunk(choices ...choice) completion {
 
 // streamChat answers in chunks. What cannot go on ends with an error in place of
 // the finish reason, as OpenAI's does.
-func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answer, c completion, usage bool) {
-	events, err := newStream(w)
-	if err != nil {
-		return
-	}
-	said := speech{Role: "assistant", Content: new("")}
-	if err := events.send("", c.chunk(choice{Delta: &said})); err != nil {
+func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answer, c completion, known, usage bool) {
+	events := newStream(w)
+	if err := events.send("", c.chunk(choice{Delta: &speech{Role: "assistant", Content: new("")}})); err != nil {
 		return
 	}
 	say := func(text string) error {
@@ -74,7 +70,11 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	// nothing keeps the connection alive.
 	keepAlive := func() error { return events.send("", c.chunk(choice{Delta: &speech{}})) }
 	var told telling
-	state, err := an.await(ctx, func(e channels.Event) error { return say(told.next(e)) }, a.options.KeepAlive, keepAlive)
+	state, err := an.await(ctx, waiting{
+		known: known,
+		on:    func(e channels.Event) error { return say(told.next(e)) },
+		every: a.options.KeepAlive, idle: keepAlive,
+	})
 	switch {
 	case err != nil:
 		err = events.send("", ErrorBody{Error: interrupted(c.ID).detail})
@@ -122,6 +122,7 @@ func (t *telling) next(e channels.Event) string {
 		}
 		t.heard += e.Text
 		return t.catchUp(strings.TrimLeft(t.heard, " \t\r\n"))
+	default: // says nothing of the reply
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package http_test
 
 import (
 	"bufio"
+	"context"
 	"io"
 	nethttp "net/http"
 	"testing"
@@ -86,4 +87,31 @@ func TestEvents(t *testing.T) {
 		require.NoError(t, response.Body.Close())
 		s.await(func(c channeltest.Counts) bool { return c.Watching == 0 })
 	})
+}
+
+// unseen is a backend whose watchers see nothing, as when all has happened.
+type unseen struct{ channels.Backend }
+
+func (unseen) Watch(ctx context.Context, _ string, _ func(channels.Event)) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestWhatHasEndedIsToldWithoutWatching(t *testing.T) {
+	t.Parallel()
+	s := start(t, http.Options{}, nil)
+	channel, err := http.New(http.Options{Listen: "127.0.0.1:0"})
+	require.NoError(t, err)
+	run(t, channel, unseen{s.backend})
+	message, chat := `{"text":"hi","id":"a1","wait":true}`, `{"stream":true,"messages":[{"role":"user","content":"ho"}]}`
+	s.do("POST", "/v1/messages", message)
+	s.do("POST", "/v1/chat/completions", chat, "Idempotency-Key", "a2")
+
+	s.url = "http://" + channel.Addr().String()
+	_, _, body := s.do("POST", "/v1/messages", message)
+	require.Contains(t, body, "echo: hi")
+	_, _, body = s.do("GET", "/v1/messages/a1/events", "")
+	require.Contains(t, body, "echo: hi")
+	_, _, body = s.do("POST", "/v1/chat/completions", chat, "Idempotency-Key", "a2")
+	require.Contains(t, body, "echo: ho")
 }

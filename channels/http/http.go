@@ -71,7 +71,7 @@ func New(o Options) (*Channel, error) {
 		return nil, fmt.Errorf("http: %s can be reached from other machines, and there is no token: set channels.http.token, or listen on 127.0.0.1", address)
 	}
 	if o.Listener == nil {
-		listener, err := net.Listen("tcp", o.Listen)
+		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", o.Listen)
 		if err != nil {
 			return nil, fmt.Errorf("http: listen: %w", err)
 		}

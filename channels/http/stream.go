@@ -40,15 +40,24 @@ func (a *api) follow(ctx context.Context, id string) *answer {
 	return an
 }
 
-// ignore is for those who wait for the end only.
-func ignore(channels.Event) error { return nil }
+// waiting is how a handler waits for an answer.
+type waiting struct {
+	known bool                       // the message was accepted before, so it may have ended
+	on    func(channels.Event) error // what to do with events but the last, if not nil
+	every time.Duration              // how often to call idle; 0: never
+	idle  func() error
+}
 
-// await calls on with each event until the message has ended, and idle whenever
-// every has passed, if not 0. An error of either ends it.
-func (an *answer) await(ctx context.Context, on func(channels.Event) error, every time.Duration, idle func() error) (channels.MessageState, error) {
+// await waits until the message has ended. An error of on or idle ends it too.
+func (an *answer) await(ctx context.Context, w waiting) (channels.MessageState, error) {
+	if w.known {
+		if state, err := an.state(ctx); err != nil || state.Status.Ended() {
+			return state, err
+		}
+	}
 	var tick <-chan time.Time
-	if every > 0 {
-		ticker := time.NewTicker(every)
+	if w.every > 0 {
+		ticker := time.NewTicker(w.every)
 		defer ticker.Stop()
 		tick = ticker.C
 	}
@@ -60,11 +69,12 @@ func (an *answer) await(ctx context.Context, on func(channels.Event) error, ever
 			case !ok:
 				return channels.MessageState{}, errInterrupted
 			case e.Kind == channels.EventDone:
-				return an.ended(ctx)
+				return an.state(ctx)
+			case w.on != nil:
+				err = w.on(e)
 			}
-			err = on(e)
 		case <-tick:
-			err = idle()
+			err = w.idle()
 		}
 		if err != nil {
 			return channels.MessageState{}, err
@@ -72,13 +82,12 @@ func (an *answer) await(ctx context.Context, on func(channels.Event) error, ever
 	}
 }
 
-func (an *answer) ended(ctx context.Context) (channels.MessageState, error) {
+func (an *answer) state(ctx context.Context) (channels.MessageState, error) {
 	state, err := an.api.backend.Message(ctx, an.id)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		an.api.log.ErrorContext(ctx, "answer not fetched", "message", an.id, "err", err)
-		return channels.MessageState{}, fmt.Errorf("fetch the answer: %w", err)
 	}
-	return state, nil
+	return state, err
 }
 
 // stream writes server-sent events.
@@ -87,13 +96,15 @@ type stream struct {
 	conn *nethttp.ResponseController
 }
 
-func newStream(w nethttp.ResponseWriter) (*stream, error) {
+// newStream begins to answer. That the client is gone shows at the first write.
+func newStream(w nethttp.ResponseWriter) *stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(nethttp.StatusOK)
 	s := &stream{w: w, conn: nethttp.NewResponseController(w)}
-	return s, s.conn.Flush()
+	_ = s.conn.Flush()
+	return s
 }
 
 func (s *stream) keepAlive() error { return s.write(": keep-alive\n\n") }
@@ -132,13 +143,14 @@ func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	answer := a.follow(ctx, r.PathValue("id"))
-	events, err := newStream(w)
-	if err != nil {
-		return nil
-	}
-	state, err := answer.await(ctx, func(e channels.Event) error {
-		return events.send(string(e.Kind), Event{Text: e.Text, Tool: e.Tool, Step: e.Step})
-	}, a.options.KeepAlive, events.keepAlive)
+	events := newStream(w)
+	state, err := answer.await(ctx, waiting{
+		known: true,
+		on: func(e channels.Event) error {
+			return events.send(string(e.Kind), Event{Text: e.Text, Tool: e.Tool, Step: e.Step})
+		},
+		every: a.options.KeepAlive, idle: events.keepAlive,
+	})
 	if err == nil {
 		_ = events.send(string(channels.EventDone), newMessage(r.PathValue("id"), state))
 	}

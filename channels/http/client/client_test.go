@@ -47,27 +47,32 @@ func TestClient(t *testing.T) {
 
 	t.Run("a message is sent, followed and found in the transcript", func(t *testing.T) {
 		t.Parallel()
-		backend := channeltest.NewBackend(func(msg channels.InboundMessage) *channeltest.Answer {
-			return &channeltest.Answer{Reply: "echo: " + msg.Text, Events: []channels.Event{
-				{Kind: channels.EventToolStart, Tool: "exec", Text: "ls", Step: 1},
-				{Kind: channels.EventText, Text: "echo", Step: 2},
-			}}
-		})
+		backend := channeltest.NewBackend(channeltest.Hold)
 		addr, _ := serve(t, "127.0.0.1:0", backend)
 		c := client.New("http://"+addr+"/", token)
 		receipt, err := c.Send(t.Context(), "a/b", "id/1", "hi")
 		require.NoError(t, err)
 		require.Equal(t, http.Receipt{ID: "id/1", Session: "http:a/b", WorkflowID: "session/http:a/b"}, receipt)
 
-		var events []channels.Event
-		message, err := c.Follow(t.Context(), receipt.ID, func(e channels.Event) { events = append(events, e) })
-		require.NoError(t, err)
-		require.Equal(t, "echo: hi", message.Reply)
-		require.Equal(t, channels.Done, message.Status)
-		require.Equal(t, []channels.Event{
+		happens := []channels.Event{
 			{Kind: channels.EventToolStart, Tool: "exec", Text: "ls", Step: 1},
 			{Kind: channels.EventText, Text: "echo", Step: 2},
-		}, events)
+		}
+		id := backend.MessageID(http.Name, "", receipt.ID)
+		for _, e := range happens {
+			backend.Emit(id, e)
+		}
+		var events []channels.Event
+		message, err := c.Follow(t.Context(), receipt.ID, func(e channels.Event) {
+			events = append(events, e)
+			if len(events) == len(happens) {
+				backend.End(id, channeltest.Answer{Reply: "echo: hi"})
+			}
+		})
+		require.NoError(t, err)
+		require.Equal(t, happens, events)
+		require.Equal(t, "echo: hi", message.Reply)
+		require.Equal(t, channels.Done, message.Status)
 
 		transcript, err := c.Transcript(t.Context(), receipt.Session)
 		require.NoError(t, err)
