@@ -89,11 +89,21 @@ func (s *schema) variables(at path, keys []string, file map[string]any, names []
 	}
 }
 
+// nearestName is the known variable most like name: one that ends like it, if a
+// part of the path was left out.
 func nearestName(name string, table map[string]target) string {
-	known := append(slices.Sorted(maps.Keys(table)), other...)
+	known := slices.Sorted(maps.Keys(table))
+	ending := "_" + strings.TrimPrefix(name, prefix)
 	return slices.MinFunc(known, func(a, b string) int {
-		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
+		return distance(name, ending, a) - distance(name, ending, b)
 	})
+}
+
+func distance(name, ending, known string) int {
+	if strings.HasSuffix(known, ending) {
+		return 0
+	}
+	return levenshtein.ComputeDistance(name, known)
 }
 
 var (

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -100,6 +99,7 @@ type loader struct {
 	env      map[string]string
 	schema   *schema
 	origins  map[string]string // where the value at a path was set
+	wrong    map[string]bool   // paths that have a problem
 	problems []error
 }
 
@@ -107,7 +107,10 @@ func load(data []byte, name string, opts Options) (Config, error) {
 	if len(data) > sizeLimit {
 		return Config{}, fmt.Errorf("%s: is larger than 1 MB", name)
 	}
-	l := &loader{name: name, env: lookup(opts.Environ), schema: describe(reflect.TypeFor[Config]()), origins: map[string]string{}}
+	l := &loader{
+		name: name, env: lookup(opts.Environ),
+		schema: describe(reflect.TypeFor[Config]()), origins: map[string]string{}, wrong: map[string]bool{},
+	}
 	file, err := l.read(bytes.NewReader(data))
 	if err != nil {
 		return Config{}, err
@@ -130,7 +133,7 @@ func load(data []byte, name string, opts Options) (Config, error) {
 		cfg.Workspace = Default(opts.Home).Workspace
 	}
 	for _, p := range cfg.check() {
-		if !l.reported(p.path) {
+		if !l.wrong[p.path] {
 			l.problem(l.origins[p.path], p)
 		}
 	}
@@ -208,21 +211,6 @@ func (l *loader) problem(where string, p problem) {
 	if where == "" {
 		where = l.name
 	}
-	l.problems = append(l.problems, located{where: where, problem: p})
-}
-
-// located is a problem with the line or the variable that it comes from.
-type located struct {
-	where string
-	problem
-}
-
-func (l located) Error() string { return l.where + ": " + l.problem.Error() }
-
-// reported tells whether there is a problem with the value at that path already.
-func (l *loader) reported(path string) bool {
-	return slices.ContainsFunc(l.problems, func(err error) bool {
-		p, ok := err.(located)
-		return ok && p.path == path
-	})
+	l.wrong[p.path] = true
+	l.problems = append(l.problems, fmt.Errorf("%s: %w", where, p))
 }

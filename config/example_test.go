@@ -1,0 +1,66 @@
+package config_test
+
+import (
+	"reflect"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/holdfast-ai/holdfast/config"
+)
+
+// uncommented is the example with its settings, but not its prose, made real.
+func uncommented() []byte {
+	return regexp.MustCompile(`(?m)^#(\S|  )`).ReplaceAll(config.Example(), []byte("$1"))
+}
+
+func TestTheExampleSetsNothing(t *testing.T) {
+	t.Parallel()
+	cfg, err := load(string(config.Example()))
+	require.NoError(t, err)
+	require.Equal(t, config.Default("/h"), cfg)
+}
+
+func TestTheExampleShowsTheDefaults(t *testing.T) {
+	t.Parallel()
+	cfg, err := load(string(uncommented()))
+	require.NoError(t, err)
+	require.Equal(t, map[string]config.Provider{"example": {
+		Kind: "openai", BaseURL: "https://llm.example.com/v1", Timeout: 10 * time.Minute,
+		Headers: map[string]config.Secret{"X-Team": "research"},
+	}}, cfg.Providers)
+	clear(cfg.Providers)
+	require.Equal(t, config.Default("/h"), cfg)
+}
+
+func TestTheExampleHasEveryKey(t *testing.T) {
+	t.Parallel()
+	var tree map[string]any
+	require.NoError(t, yaml.Unmarshal(uncommented(), &tree))
+	requireKeys(t, "", reflect.TypeFor[config.Config](), tree)
+}
+
+func requireKeys(t *testing.T, at string, typ reflect.Type, tree map[string]any) {
+	t.Helper()
+	for i := range typ.NumField() {
+		field := typ.Field(i)
+		key := field.Tag.Get("yaml")
+		if key == "-" {
+			continue
+		}
+		require.Contains(t, tree, key, "under %q", at)
+		below, _ := tree[key].(map[string]any)
+		switch field.Type.Kind() {
+		case reflect.Struct:
+			requireKeys(t, at+key+".", field.Type, below)
+		case reflect.Map:
+			if elem := field.Type.Elem(); elem.Kind() == reflect.Struct {
+				entry, _ := below["example"].(map[string]any)
+				requireKeys(t, at+key+".example.", elem, entry)
+			}
+		}
+	}
+}
