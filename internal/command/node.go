@@ -154,7 +154,7 @@ func (n *node) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("open the event bus: %w", err)
 	}
-	n.onClose(bus.Close)
+	n.onClose(func() { _ = bus.Close() })
 	n.events = bus
 	return nil
 }

@@ -10,10 +10,6 @@ import (
 	"syscall"
 )
 
-// Variable names the point to die at: "name" or "name:n" for the nth time it is
-// reached.
-const Variable = "HOLDFAST_FAILPOINT"
-
 var reached atomic.Int64
 
 // Hit kills the process, as kill -9 does, if this is the named point.

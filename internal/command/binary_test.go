@@ -1,0 +1,137 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels/http/client"
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
+)
+
+// binary is the real program, built with failpoints once for all tests.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "holdfast-test-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "holdfast")
+	build := exec.Command("go", "build", "-tags", "failpoint", "-o", path, "../..")
+	build.Stderr = os.Stderr
+	return path, build.Run()
+})
+
+// process is a running `holdfast up`.
+type process struct {
+	command *exec.Cmd
+	exited  chan struct{} // closed once it is gone
+	info    runInfo
+}
+
+// home is a Holdfast home on which processes come and go.
+type home struct {
+	dir     string
+	environ []string
+}
+
+// newHome returns a home whose model is at url, with ports that nobody else has.
+func newHome(t *testing.T, url string, environ ...string) *home {
+	t.Helper()
+	dir := t.TempDir()
+	return &home{dir: dir, environ: append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "HOLDFAST_HOME=" + dir,
+		"HOLDFAST_TEMPORAL_PORT=0", "HOLDFAST_TEMPORAL_UI_PORT=0", "HOLDFAST_CHANNELS_HTTP_LISTEN=127.0.0.1:0",
+		"HOLDFAST_MODEL=custom/model", "HOLDFAST_PROVIDERS_CUSTOM_BASE_URL=" + url, "HOLDFAST_PROVIDERS_CUSTOM_API_KEY=key",
+	}, environ...)}
+}
+
+func (h *home) workspace(file string) string { return filepath.Join(h.dir, "workspace", file) }
+
+// start runs `holdfast up` and returns once it is ready, or gone.
+func (h *home) start(t *testing.T, environ ...string) *process {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	cmd := exec.Command(path, "up")
+	cmd.Env = append(h.environ, environ...)
+	cmd.Stderr = t.Output()
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	p := &process{command: cmd, exited: make(chan struct{})}
+	ready := make(chan struct{})
+	go func() {
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			if lines.Text() == "ready" {
+				close(ready)
+			}
+		}
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = cmd.Wait()
+		close(p.exited)
+	}()
+	t.Cleanup(p.kill)
+	select {
+	case <-ready:
+	case <-p.exited:
+		return p
+	case <-t.Context().Done():
+		t.Fatal("not ready")
+	}
+	raw, err := os.ReadFile(runFile(filepath.Join(h.dir, "data")))
+	if err == nil { // a failpoint may have ended it by now
+		require.NoError(t, json.Unmarshal(raw, &p.info))
+	}
+	return p
+}
+
+// kill ends the process as kill -9 does, and waits until it is gone.
+func (p *process) kill() {
+	_ = p.command.Process.Kill()
+	<-p.exited
+}
+
+func (p *process) api() *client.Client { return client.New(p.info.API, "") }
+
+// awaitExit waits until the process has ended by itself.
+func (p *process) awaitExit(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		t.Fatal("the process did not reach its failpoint")
+	}
+}
+
+// post sends a message under an ID without waiting for the answer, and reports
+// whether it was acknowledged.
+func (p *process) post(t *testing.T, id, text string) bool {
+	t.Helper()
+	if p.info.API == "" {
+		return false
+	}
+	body, err := json.Marshal(map[string]string{"session": "main", "id": id, "text": text})
+	require.NoError(t, err)
+	response, err := http.Post(p.info.API+"/v1/messages", "application/json", strings.NewReader(string(body)))
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusAccepted
+}
+
+// dieAt makes a process die at a point.
+func dieAt(point string) string { return failpoint.Variable + "=" + point }

@@ -1,0 +1,190 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+)
+
+// resumeLimit is how long after a restart a turn may take to be done, all its
+// remaining steps included.
+const resumeLimit = 12 * time.Second
+
+// threeSteps is a model whose turn has three steps: a command, a file, an answer.
+// It decides by the transcript alone, so it does not matter how often it is asked.
+func threeSteps(t *testing.T, command string) *llmtest.Server {
+	return llmtest.NewFunc(t, threeStepsOf(command))
+}
+
+func threeStepsOf(command string) func(llmtest.Request) llmtest.Step {
+	return func(r llmtest.Request) llmtest.Step {
+		switch len(resultsOfTurn(r)) {
+		case 0:
+			return llmtest.Calls(llmtest.Call{Name: "exec", Arguments: fmt.Sprintf(`{"command":%q,"timeout":90}`, command)})
+		case 1:
+			return llmtest.Calls(llmtest.Call{Name: "edit_file", Arguments: `{"path":"notes.txt","old_text":"one","new_text":"one two"}`})
+		default:
+			return llmtest.Text("all done")
+		}
+	}
+}
+
+// resultsOfTurn are the tool results since the last user message.
+func resultsOfTurn(r llmtest.Request) []string {
+	var results []string
+	for _, m := range r.Messages {
+		switch llm.Role(m.Role) {
+		case llm.RoleUser:
+			results = nil
+		case llm.RoleTool:
+			results = append(results, m.Content.Text)
+		}
+	}
+	return results
+}
+
+// TestCrash kills the real program at each boundary of a turn of three steps,
+// starts it again and does nothing else by hand.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	type boundary struct {
+		point string
+		extra int // model calls in flight at the crash
+	}
+	boundaries := []boundary{
+		{point: "accept.start"}, {point: "accept.stored"}, {point: "accept.signalled"},
+		{point: "tool.intended:1"}, {point: "tool.intended:2"},
+	}
+	for step := 1; step <= 3; step++ {
+		for _, point := range []string{"complete.start", "complete.before-model", "complete.stored"} {
+			boundaries = append(boundaries, boundary{point: fmt.Sprintf("%s:%d", point, step)})
+		}
+		boundaries = append(boundaries, boundary{point: fmt.Sprintf("complete.after-model:%d", step), extra: 1})
+	}
+	for call := 1; call <= 2; call++ {
+		for _, point := range []string{"tool.start", "tool.before", "tool.after", "tool.stored"} {
+			boundaries = append(boundaries, boundary{point: fmt.Sprintf("%s:%d", point, call)})
+		}
+	}
+	for _, tt := range boundaries {
+		t.Run(tt.point, func(t *testing.T) {
+			t.Parallel()
+			model := threeSteps(t, "echo ran >> effects.txt")
+			h := newHome(t, model.URL)
+			first := h.start(t, dieAt(tt.point))
+			h.prepare(t)
+			acknowledged := first.post(t, "m1", "do three things")
+			first.awaitExit(t)
+			took := h.resume(t, "m1", acknowledged)
+			t.Logf("done %v after the restart", took.Round(time.Millisecond))
+			h.checkThreeSteps(t, model, 3+tt.extra)
+		})
+	}
+
+	for step := 1; step <= 3; step++ {
+		t.Run(fmt.Sprintf("during model call %d", step), func(t *testing.T) {
+			t.Parallel()
+			model := hangOnce(t, step, "echo ran >> effects.txt")
+			h := newHome(t, model.URL)
+			first := h.start(t)
+			h.prepare(t)
+			require.True(t, first.post(t, "m1", "do three things"))
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			require.NoError(t, model.Await(ctx, step))
+			first.kill()
+			took := h.resume(t, "m1", true)
+			t.Logf("done %v after the restart", took.Round(time.Millisecond))
+			h.checkThreeSteps(t, model, 3+1)
+		})
+	}
+
+	t.Run("during a command of 60 seconds", func(t *testing.T) {
+		t.Parallel()
+		model := threeSteps(t, "echo ran >> effects.txt; sleep 60; echo built")
+		h := newHome(t, model.URL)
+		first := h.start(t)
+		h.prepare(t)
+		started := time.Now()
+		require.True(t, first.post(t, "m1", "do three things"))
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(h.workspace("effects.txt"))
+			return err == nil
+		}, patience, 10*time.Millisecond)
+		first.kill()
+		took := h.resume(t, "m1", true)
+		total := time.Since(started)
+		t.Logf("done %v after the restart, %v in all", took.Round(time.Millisecond), total.Round(time.Millisecond))
+		require.Greater(t, total, 60*time.Second, "the command cannot have been run to its end")
+		require.Contains(t, resultsOfTurn(model.Requests()[1])[0], "built")
+		h.checkThreeSteps(t, model, 3)
+	})
+}
+
+// hangOnce is [threeSteps], but the first time a step's model call is made it
+// gets no answer.
+func hangOnce(t *testing.T, step int, command string) *llmtest.Server {
+	decide := threeStepsOf(command)
+	hung := false
+	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		if !hung && len(resultsOfTurn(r)) == step-1 {
+			hung = true
+			return llmtest.Hang()
+		}
+		return decide(r)
+	})
+}
+
+// prepare puts the file into the workspace that the turn edits.
+func (h *home) prepare(t *testing.T) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(h.workspace("notes.txt"), []byte("one\n"), 0o600))
+}
+
+// resume starts the program again, delivers the message anew if it had not been
+// acknowledged, and waits for the answer. It returns how long that took.
+func (h *home) resume(t *testing.T, id string, acknowledged bool) time.Duration {
+	t.Helper()
+	second := h.start(t)
+	started := time.Now()
+	if !acknowledged {
+		require.True(t, second.post(t, id, "do three things"))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	message, err := second.api().Follow(ctx, id, func(channels.Event) {})
+	require.NoError(t, err)
+	require.Equal(t, channels.Done, message.Status, message.Reply)
+	require.Equal(t, "all done", message.Reply)
+
+	transcript, err := second.api().Transcript(ctx, "http:main")
+	require.NoError(t, err)
+	var roles []string
+	for _, m := range transcript {
+		roles = append(roles, m.Role)
+	}
+	require.Equal(t, []string{"user", "assistant", "tool", "assistant", "tool", "assistant"}, roles)
+	return time.Since(started)
+}
+
+// checkThreeSteps checks that nothing was done twice.
+func (h *home) checkThreeSteps(t *testing.T, model *llmtest.Server, requests int) {
+	t.Helper()
+	require.Empty(t, model.Invalid())
+	require.LessOrEqual(t, model.Count(), requests)
+	effects, err := os.ReadFile(h.workspace("effects.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "ran\n", string(effects))
+	notes, err := os.ReadFile(h.workspace("notes.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "one two", strings.TrimSpace(string(notes)))
+}
