@@ -3,6 +3,7 @@ package openai_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
@@ -184,25 +185,30 @@ func TestWithoutStreaming(t *testing.T) {
 
 func TestConnectionsAreKept(t *testing.T) {
 	t.Parallel()
-	s := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
-		return []llmtest.Step{
-			llmtest.Text("Hi"),
-			llmtest.Status(500, ""),
-			llmtest.SlowDrip("Hi", time.Millisecond),
-			llmtest.Calls(llmtest.Call{ID: "1", Name: "a"}),
-		}[r.Number%4]
-	})
-	client := newClient(t, openai.Options{BaseURL: s.URL})
+	answers := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers++
+		if answers%2 == 0 {
+			http.Error(w, "no", http.StatusInternalServerError)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = w.Write([]byte(events(`{"delta":{"content":"Hi"}}`)))
+		_ = http.NewResponseController(w).Flush()
+		<-time.After(5 * time.Millisecond) // the end of the body comes later than that of the stream
+	}))
+	defer server.Close()
+	client := newClient(t, openai.Options{BaseURL: server.URL})
 	fresh := 0
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		if !info.Reused {
 			fresh++
 		}
 	}})
-	for range 12 {
+	for range 20 {
 		_, _ = client.Complete(ctx, llmtest.Conversation(), nil)
 	}
-	require.LessOrEqual(t, fresh, 3, "on a busy machine an end may come too late")
+	require.Less(t, fresh, 5, "on a busy machine an end may come too late now and then")
 }
 
 func TestErrorsInAllShapes(t *testing.T) {
