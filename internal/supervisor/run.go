@@ -54,7 +54,7 @@ func (c *command) start(j job) error {
 	}
 	defer writer.Close()
 	c.pipe = reader
-	c.cmd = exec.Command(shell(), "-c", j.Command)
+	c.cmd = exec.Command(shell(), "-c", j.Command) //nolint:noctx // await ends it
 	c.cmd.Dir = j.Dir
 	c.cmd.Stdout, c.cmd.Stderr = writer, writer
 	c.cmd.SysProcAttr = commandAttributes()

@@ -14,8 +14,8 @@ func (s *Supervisor) spawn(e entry, env []string) (<-chan struct{}, error) {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(s.executable, append(slices.Clone(s.args), e.dir)...)
-	cmd.Env = append([]string{}, env...) // never nil, which would mean ours
+	cmd := exec.Command(s.executable, append(slices.Clone(s.args), e.dir)...) //nolint:noctx // it outlives all that has a context
+	cmd.Env = append([]string{}, env...)                                      // never nil, which would mean ours
 	cmd.Dir = "/"
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -2,6 +2,7 @@ package supervisor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -240,7 +241,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	s, dir := setup(t)
 	gate := filepath.Join(dir, "gate")
 	p := start(t, s, spec("t.1.0", "until [ -e "+gate+" ]; do sleep 0.01; done"))
-	reason := fmt.Errorf("the worker shuts down")
+	reason := errors.New("the worker shuts down")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(reason)
 

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"os/exec"
 	"syscall"
 
@@ -18,7 +19,7 @@ func commandAttributes() *syscall.SysProcAttr {
 func awaitExit(cmd *exec.Cmd) {
 	for {
 		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR {
+		if !errors.Is(err, unix.EINTR) {
 			return
 		}
 	}

@@ -59,12 +59,12 @@ func newSupervisor(t *testing.T, dir string) *supervisor.Supervisor {
 func (b *bundle) path(name string) string { return filepath.Join(b.options.Workspace, name) }
 
 // call makes one attempt.
-func (b *bundle) call(t *testing.T, ctx context.Context, arguments map[string]any) (tool.Result, error) {
+func (b *bundle) call(ctx context.Context, t *testing.T, arguments map[string]any) (tool.Result, error) {
 	t.Helper()
-	return b.show(t, ctx, arguments, nil)
+	return b.show(ctx, t, arguments, nil)
 }
 
-func (b *bundle) show(t *testing.T, ctx context.Context, arguments map[string]any, progress func(string)) (tool.Result, error) {
+func (b *bundle) show(ctx context.Context, t *testing.T, arguments map[string]any, progress func(string)) (tool.Result, error) {
 	t.Helper()
 	exec, err := shell.New(b.options)
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestExec(t *testing.T) {
 			b := setup(t)
 			require.NoError(t, os.Mkdir(b.path("sub"), 0o700))
 
-			got, err := b.call(t, t.Context(), tt.arguments)
+			got, err := b.call(t.Context(), t, tt.arguments)
 
 			require.NoError(t, err)
 			require.Equal(t, tt.failed, got.Failed)
@@ -136,7 +136,7 @@ func TestExec(t *testing.T) {
 	t.Run("runs in the workspace", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		got, err := b.call(t, t.Context(), map[string]any{"command": "pwd; touch here"})
+		got, err := b.call(t.Context(), t, map[string]any{"command": "pwd; touch here"})
 		require.NoError(t, err)
 		require.Equal(t, b.options.Workspace+"\n[exit status 0]", got.Text)
 		require.FileExists(t, b.path("here"))
@@ -147,7 +147,7 @@ func TestExec(t *testing.T) {
 		b := setup(t)
 		shown := make(chan string, 1)
 		var once sync.Once
-		got, err := b.show(t, t.Context(), map[string]any{"command": "echo one; echo two; until [ -e go ]; do sleep 0.01; done"}, func(line string) {
+		got, err := b.show(t.Context(), t, map[string]any{"command": "echo one; echo two; until [ -e go ]; do sleep 0.01; done"}, func(line string) {
 			once.Do(func() {
 				shown <- line
 				_ = os.WriteFile(b.path("go"), nil, 0o600)
@@ -169,7 +169,7 @@ func TestWorkingDir(t *testing.T) {
 			require.NoError(t, os.Mkdir(b.path("sub"), 0o700))
 			require.NoError(t, os.Symlink("/", b.path("link")))
 
-			_, err := b.call(t, t.Context(), map[string]any{"command": count, "working_dir": dir})
+			_, err := b.call(t.Context(), t, map[string]any{"command": count, "working_dir": dir})
 
 			require.ErrorContains(t, err, "outside the workspace")
 		})
@@ -179,7 +179,7 @@ func TestWorkingDir(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.options.Restrict = false
-		got, err := b.call(t, t.Context(), map[string]any{"command": "pwd", "working_dir": "/"})
+		got, err := b.call(t.Context(), t, map[string]any{"command": "pwd", "working_dir": "/"})
 		require.NoError(t, err)
 		require.Equal(t, "/\n[exit status 0]", got.Text)
 	})
@@ -188,9 +188,9 @@ func TestWorkingDir(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		require.NoError(t, os.WriteFile(b.path("file"), nil, 0o600))
-		_, err := b.call(t, t.Context(), map[string]any{"command": count, "working_dir": "missing"})
+		_, err := b.call(t.Context(), t, map[string]any{"command": count, "working_dir": "missing"})
 		require.ErrorContains(t, err, "no such file or directory")
-		_, err = b.call(t, t.Context(), map[string]any{"command": count, "working_dir": "file"})
+		_, err = b.call(t.Context(), t, map[string]any{"command": count, "working_dir": "file"})
 		require.ErrorContains(t, err, "not a directory")
 		b.requireEffects(t, 0)
 	})
@@ -202,7 +202,7 @@ func TestEnvironment(t *testing.T) {
 	b := setup(t)
 	b.options.Env = []string{"EXTRA=more", "LANG=de_CH.UTF-8"}
 
-	got, err := b.call(t, t.Context(), map[string]any{"command": "env; tr '\\0' '\\n' </proc/$PPID/environ"})
+	got, err := b.call(t.Context(), t, map[string]any{"command": "env; tr '\\0' '\\n' </proc/$PPID/environ"})
 
 	require.NoError(t, err)
 	require.NotContains(t, got.Text, "sk-secret")
@@ -242,7 +242,7 @@ func TestAttempts(t *testing.T) {
 		var result tool.Result
 		var err error
 		var group sync.WaitGroup
-		group.Go(func() { result, err = b.call(t, ctx, waiting) })
+		group.Go(func() { result, err = b.call(ctx, t, waiting) })
 		b.awaitFile(t, "effects")
 		cancel(cause)
 		group.Wait()
@@ -258,7 +258,7 @@ func TestAttempts(t *testing.T) {
 
 		require.NoError(t, os.WriteFile(b.path("go"), nil, 0o600))
 		for range 2 {
-			got, err := b.call(t, t.Context(), waiting)
+			got, err := b.call(t.Context(), t, waiting)
 			require.NoError(t, err)
 			require.Equal(t, tool.Result{Text: "done\n[exit status 6]", Failed: true}, got)
 		}
@@ -275,7 +275,7 @@ func TestAttempts(t *testing.T) {
 		require.Contains(t, got.Text, "[stopped]")
 		require.Less(t, time.Since(began), 10*time.Second)
 
-		again, err := b.call(t, t.Context(), waiting)
+		again, err := b.call(t.Context(), t, waiting)
 		require.NoError(t, err)
 		require.Equal(t, got, again)
 		b.requireEffects(t, 1)
@@ -286,7 +286,7 @@ func TestAttempts(t *testing.T) {
 		b := setup(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(tool.ErrStopped)
-		got, err := b.call(t, ctx, map[string]any{"command": count + "until [ -e go ]; do sleep 0.01; done"})
+		got, err := b.call(ctx, t, map[string]any{"command": count + "until [ -e go ]; do sleep 0.01; done"})
 		require.NoError(t, err)
 		require.True(t, got.Failed)
 		require.Equal(t, tool.Result{Text: "[stopped]", Failed: true}, got)
@@ -298,12 +298,12 @@ func TestAttempts(t *testing.T) {
 		b := setup(t)
 		away := errors.New("the store is away")
 		b.journal.FailNext(away, true)
-		_, err := b.call(t, t.Context(), map[string]any{"command": count})
+		_, err := b.call(t.Context(), t, map[string]any{"command": count})
 		require.ErrorIs(t, err, away)
 		require.ErrorIs(t, err, tool.ErrRetry)
 		b.requireEffects(t, 0)
 
-		_, err = b.call(t, t.Context(), map[string]any{"command": count})
+		_, err = b.call(t.Context(), t, map[string]any{"command": count})
 		require.NoError(t, err)
 		b.requireEffects(t, 1)
 	})
@@ -313,9 +313,9 @@ func TestAttempts(t *testing.T) {
 		b := setup(t)
 		require.NoError(t, os.Mkdir(b.path("sub"), 0o700))
 		remove := map[string]any{"command": "rmdir ../sub; echo removed", "working_dir": "sub"}
-		first, err := b.call(t, t.Context(), remove)
+		first, err := b.call(t.Context(), t, remove)
 		require.NoError(t, err)
-		again, err := b.call(t, t.Context(), remove)
+		again, err := b.call(t.Context(), t, remove)
 		require.NoError(t, err)
 		require.Equal(t, first, again)
 	})
@@ -328,7 +328,7 @@ func TestAttempts(t *testing.T) {
 		here := b.options
 		b.options.Host, b.options.Supervisor = "two", newSupervisor(t, t.TempDir())
 
-		_, err = b.call(t, t.Context(), waiting)
+		_, err = b.call(t.Context(), t, waiting)
 
 		require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
 		require.ErrorContains(t, err, "host one")
@@ -339,11 +339,11 @@ func TestAttempts(t *testing.T) {
 	t.Run("with another directory of commands the outcome is unknown", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, err := b.call(t, t.Context(), map[string]any{"command": count})
+		_, err := b.call(t.Context(), t, map[string]any{"command": count})
 		require.NoError(t, err)
 		b.options.Supervisor = newSupervisor(t, t.TempDir())
 
-		_, err = b.call(t, t.Context(), map[string]any{"command": count})
+		_, err = b.call(t.Context(), t, map[string]any{"command": count})
 
 		require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
 		b.requireEffects(t, 1)
@@ -352,11 +352,11 @@ func TestAttempts(t *testing.T) {
 	t.Run("after a reboot a result that was written is used", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		first, err := b.call(t, t.Context(), map[string]any{"command": count + "echo out"})
+		first, err := b.call(t.Context(), t, map[string]any{"command": count + "echo out"})
 		require.NoError(t, err)
 		b.options.BootID = "second"
 
-		again, err := b.call(t, t.Context(), map[string]any{"command": count + "echo out"})
+		again, err := b.call(t.Context(), t, map[string]any{"command": count + "echo out"})
 
 		require.NoError(t, err)
 		require.Equal(t, first, again)
@@ -367,11 +367,11 @@ func TestAttempts(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.journal.FailNext(errors.New("the machine goes down"), true)
-		_, err := b.call(t, t.Context(), map[string]any{"command": count})
+		_, err := b.call(t.Context(), t, map[string]any{"command": count})
 		require.Error(t, err)
 		b.options.BootID = "second"
 
-		_, err = b.call(t, t.Context(), map[string]any{"command": count})
+		_, err = b.call(t.Context(), t, map[string]any{"command": count})
 
 		require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
 		require.ErrorContains(t, err, "restarted")
@@ -381,7 +381,7 @@ func TestAttempts(t *testing.T) {
 	t.Run("a lost supervisor makes the outcome unknown and tells what was written", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, err := b.call(t, t.Context(), map[string]any{"command": count + "echo so far; until [ -s " + filepath.Join(b.commands, key, "output") + " ]; do sleep 0.01; done; kill -9 $PPID; sleep 100"})
+		_, err := b.call(t.Context(), t, map[string]any{"command": count + "echo so far; until [ -s " + filepath.Join(b.commands, key, "output") + " ]; do sleep 0.01; done; kill -9 $PPID; sleep 100"})
 		require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
 		require.ErrorContains(t, err, "so far")
 		b.requireEffects(t, 1)
