@@ -2,7 +2,7 @@ package event_test
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -78,7 +78,7 @@ func conform(t *testing.T, open func(t *testing.T) bus) {
 		events, cancel := b.subscribe.Subscribe("a")
 		defer cancel()
 		for i := range 10_000 {
-			b.publish.Publish(t.Context(), "a", event.Event{Kind: event.Text, Text: fmt.Sprint(i)})
+			b.publish.Publish(t.Context(), "a", event.Event{Kind: event.Text, Text: strconv.Itoa(i)})
 		}
 		b.publish.Publish(t.Context(), "a", event.Event{Kind: event.Done})
 		got := untilDone(t, events)

@@ -2,7 +2,7 @@ package storetest
 
 import (
 	"bytes"
-	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -52,7 +52,7 @@ func completionRace(t *testing.T, b *bundle) {
 	seen := map[string]bool{}
 	all(16, func(i int) {
 		c := completed("m1", 1)
-		c.Message.Content = fmt.Sprint(i)
+		c.Message.Content = strconv.Itoa(i)
 		c.Reply = c.Message.Content
 		stored, outbox, err := b.SaveCompletion(t.Context(), c)
 		mu.Lock()

@@ -125,7 +125,7 @@ func (s *server) run(bin string) error {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
 
-	s.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir,
+	s.cmd = exec.CommandContext(context.Background(), filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=16MB")
 	s.cmd.Dir, s.cmd.SysProcAttr = s.dir, attr
 	log, err := s.cmd.StderrPipe()
