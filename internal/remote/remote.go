@@ -41,9 +41,6 @@ func (e *Error) Permanent() bool {
 
 // As returns the [Error] in err's chain, or nil.
 func As(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return nil
+	e, _ := errors.AsType[*Error](err)
+	return e
 }

@@ -50,11 +50,12 @@ func (p *probe) complete(ctx context.Context) (llm.Response, error) {
 }
 
 func (p *probe) text() (text, reasoning string) {
+	var see, think strings.Builder
 	for _, d := range p.deltas {
-		text += d.Text
-		reasoning += d.Reasoning
+		see.WriteString(d.Text)
+		think.WriteString(d.Reasoning)
 	}
-	return text, reasoning
+	return see.String(), think.String()
 }
 
 // Conversation is a request with one message of every shape.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -141,7 +142,7 @@ func (e *eventReader) Read(p []byte) (int, error) {
 			return 0, e.err
 		}
 		e.line, e.err = e.r.ReadBytes('\n')
-		if e.err == io.EOF && len(e.line) > 0 {
+		if errors.Is(e.err, io.EOF) && len(e.line) > 0 {
 			e.line = append(e.line, '\n')
 		}
 		data, found := bytes.CutPrefix(bytes.TrimSpace(e.line), []byte("data:"))

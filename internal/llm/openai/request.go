@@ -35,7 +35,7 @@ func (c *Client) request(req llm.Request, x *exchange) openai.ChatCompletionRequ
 	if override.MaxCompletionTokens {
 		out.MaxCompletionTokens = req.MaxTokens
 	} else {
-		out.MaxTokens = req.MaxTokens
+		out.MaxTokens = req.MaxTokens //nolint:staticcheck // deprecated by OpenAI, the only one that most others know
 	}
 	switch {
 	case override.NoTemperature:

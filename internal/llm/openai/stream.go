@@ -32,7 +32,7 @@ func (c *Client) stream(ctx context.Context, req llm.Request, x *exchange, a *as
 			}
 			x.drain()
 			return nil
-		case err != nil && a.finish != "" && (ctx.Err() == nil || context.Cause(ctx) == c.errStall):
+		case err != nil && a.finish != "" && (ctx.Err() == nil || errors.Is(context.Cause(ctx), c.errStall)):
 			return nil // all is there but the formalities
 		case err != nil:
 			return err

@@ -53,35 +53,51 @@ func TestToolCallsOfOddProviders(t *testing.T) {
 		{"not numbered", calls(
 			`{"id":"1","function":{"name":"a","arguments":"{\"x\""}}`, `{"function":{"arguments":":1}"}}`,
 			`{"id":"2","function":{"name":"b","arguments":"{\"y\":2}"}}`), two},
-		{"not numbered, without IDs, the same tool", calls(
-			`{"function":{"name":"a","arguments":"{\"x\":1}"}},{"function":{"name":"a","arguments":"{\"x\":2}"}}`),
-			[]llm.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x":1}`}, {ID: "call_2", Name: "a", Arguments: `{"x":2}`}}},
-		{"name and ID in every piece", calls(
-			`{"index":0,"id":"1","function":{"name":"a","arguments":"{\"x\""}}`, `{"index":0,"id":"1","function":{"name":"a","arguments":":1}"}}`),
-			two[:1]},
-		{"the name in every piece, no ID", calls(
-			`{"index":0,"function":{"name":"a","arguments":"{\"x\""}}`, `{"index":0,"function":{"name":"a","arguments":":1}"}}`,
-			`{"index":0,"function":{"name":"a","arguments":""}}`),
-			[]llm.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x":1}`}}},
-		{"the same ID twice", calls(
-			`{"index":0,"id":"1","function":{"name":"a","arguments":"{\"x\":1}"}}`, `{"index":1,"id":"1","function":{"name":"b","arguments":"{\"y\":2}"}}`),
-			[]llm.ToolCall{two[0], {ID: "call_2", Name: "b", Arguments: `{"y":2}`}}},
-		{"an ID that we would give", calls(
-			`{"index":0,"id":"call_2","function":{"name":"a","arguments":"{\"x\":1}"}}`, `{"index":1,"function":{"name":"b","arguments":"{\"y\":2}"}}`),
-			[]llm.ToolCall{{ID: "call_2", Name: "a", Arguments: `{"x":1}`}, {ID: "call_3", Name: "b", Arguments: `{"y":2}`}}},
-		{"without a name, and with nothing at all", calls(`{"index":0,"id":"1","function":{"arguments":"{}"}}`, `{"index":1,"function":{}}`),
-			[]llm.ToolCall{{ID: "1", Name: "unknown", Arguments: `{}`}}},
-		{"arguments that are no text", calls(`{"index":0,"id":"1","function":{"name":"a","arguments":{"x":1}}},{"index":1,"id":"2","function":{"name":"b","arguments":null}}`),
-			[]llm.ToolCall{two[0], {ID: "2", Name: "b", Arguments: `{}`}}},
-		{"arguments null, text in text, single quotes, a fence", calls(
-			`{"index":0,"id":"1","function":{"name":"a","arguments":"null"}},{"index":1,"id":"2","function":{"name":"a","arguments":"\"{\\\"x\\\":1}\""}}`,
-			`{"index":2,"id":"3","function":{"name":"a","arguments":"{'x':1}"}},{"index":3,"id":"4","function":{"name":"a","arguments":"`+"```json\\n{\\\"x\\\":1}\\n```"+`"}}`),
+		{
+			"not numbered, without IDs, the same tool", calls(
+				`{"function":{"name":"a","arguments":"{\"x\":1}"}},{"function":{"name":"a","arguments":"{\"x\":2}"}}`),
+			[]llm.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x":1}`}, {ID: "call_2", Name: "a", Arguments: `{"x":2}`}},
+		},
+		{
+			"name and ID in every piece", calls(
+				`{"index":0,"id":"1","function":{"name":"a","arguments":"{\"x\""}}`, `{"index":0,"id":"1","function":{"name":"a","arguments":":1}"}}`),
+			two[:1],
+		},
+		{
+			"the name in every piece, no ID", calls(
+				`{"index":0,"function":{"name":"a","arguments":"{\"x\""}}`, `{"index":0,"function":{"name":"a","arguments":":1}"}}`,
+				`{"index":0,"function":{"name":"a","arguments":""}}`),
+			[]llm.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x":1}`}},
+		},
+		{
+			"the same ID twice", calls(
+				`{"index":0,"id":"1","function":{"name":"a","arguments":"{\"x\":1}"}}`, `{"index":1,"id":"1","function":{"name":"b","arguments":"{\"y\":2}"}}`),
+			[]llm.ToolCall{two[0], {ID: "call_2", Name: "b", Arguments: `{"y":2}`}},
+		},
+		{
+			"an ID that we would give", calls(
+				`{"index":0,"id":"call_2","function":{"name":"a","arguments":"{\"x\":1}"}}`, `{"index":1,"function":{"name":"b","arguments":"{\"y\":2}"}}`),
+			[]llm.ToolCall{{ID: "call_2", Name: "a", Arguments: `{"x":1}`}, {ID: "call_3", Name: "b", Arguments: `{"y":2}`}},
+		},
+		{
+			"without a name, and with nothing at all", calls(`{"index":0,"id":"1","function":{"arguments":"{}"}}`, `{"index":1,"function":{}}`),
+			[]llm.ToolCall{{ID: "1", Name: "unknown", Arguments: `{}`}},
+		},
+		{
+			"arguments that are no text", calls(`{"index":0,"id":"1","function":{"name":"a","arguments":{"x":1}}},{"index":1,"id":"2","function":{"name":"b","arguments":null}}`),
+			[]llm.ToolCall{two[0], {ID: "2", Name: "b", Arguments: `{}`}},
+		},
+		{
+			"arguments null, text in text, single quotes, a fence", calls(
+				`{"index":0,"id":"1","function":{"name":"a","arguments":"null"}},{"index":1,"id":"2","function":{"name":"a","arguments":"\"{\\\"x\\\":1}\""}}`,
+				`{"index":2,"id":"3","function":{"name":"a","arguments":"{'x':1}"}},{"index":3,"id":"4","function":{"name":"a","arguments":"`+"```json\\n{\\\"x\\\":1}\\n```"+`"}}`),
 			[]llm.ToolCall{
 				{ID: "1", Name: "a", Arguments: `{}`},
 				{ID: "2", Name: "a", Arguments: `{"x":1}`},
 				{ID: "3", Name: "a", Arguments: `{"x":1}`},
 				{ID: "4", Name: "a", Arguments: `{"x":1}`},
-			}},
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
