@@ -97,7 +97,11 @@ func (d document) markdown(ctx context.Context, page string) (title, text string
 		content = root
 	}
 	title = strings.Join(strings.Fields(article.Title), " ")
-	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
+	convert := converter.NewConverter(
+		converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()),
+		// A model needs no escapes, and finding them takes time quadratic in the text.
+		converter.WithEscapeMode(converter.EscapeModeDisabled),
+	)
 	origin := d.url.Scheme + "://" + d.url.Host
 	markdown, err := convert.ConvertNode(content, converter.WithContext(ctx), converter.WithDomain(origin))
 	if markdown = bytes.TrimSpace(markdown); err != nil || len(markdown) == 0 {
