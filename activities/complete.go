@@ -180,11 +180,12 @@ func previewShare(n int) int {
 	return min(protocol.PreviewLimit/2, (protocol.PayloadLimit/2)/max(n, 1))
 }
 
-// named gives each call our own ID: providers repeat theirs or leave them out.
+// named gives each call our own ID, which no other call of the session has:
+// providers repeat theirs, leave them out, or refuse ones that come again.
 func named(in protocol.CompleteInput, calls []llm.ToolCall) []llm.ToolCall {
 	calls = calls[:min(len(calls), callLimit)]
 	for i := range calls {
-		calls[i].ID = fmt.Sprintf("call_%d_%d", in.Step, i)
+		calls[i].ID = fmt.Sprintf("call_%.9s_%d_%d", in.Turn, in.Step, i)
 	}
 	return calls
 }

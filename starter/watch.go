@@ -55,42 +55,54 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(channels.Event))
 	defer func() { cancel() }()
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
-	turn := id
+	// What happened before a subscription, in a process that has no bus to us, or
+	// in an event that got lost, is in the store.
+	turn, look := id, true
 	for {
+		if look {
+			ended, err := s.ended(ctx, id)
+			if err != nil {
+				return err
+			}
+			if ended {
+				on(channels.Event{Kind: channels.EventDone})
+				return nil
+			}
+		}
+		look = false
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-ticker.C:
+			look = true
 		case e, open := <-events:
 			switch {
-			case !open: // the bus is closed: the ticker is left
+			case !open: // the bus is closed; the ticker is left
 				events = nil
 			case e.Kind == event.Done:
 				on(channels.Event{Kind: channels.EventDone})
 				return nil
-			case e.Kind == event.TurnJoined && e.Text != turn:
+			case e.Kind != event.TurnJoined:
+				on(channels.Event{Kind: channels.EventKind(e.Kind), Text: e.Text, Tool: e.Tool, Step: e.Step})
+			case e.Text != turn:
 				// From here on the other turn's events are this message's.
-				turn = e.Text
+				turn, look = e.Text, true
 				cancel()
 				events, cancel = s.o.Events.Subscribe(turn)
 				on(channels.Event{Kind: channels.EventTurnJoined, Text: turn})
-			case e.Kind != event.TurnJoined:
-				on(channels.Event{Kind: channels.EventKind(e.Kind), Text: e.Text, Tool: e.Tool, Step: e.Step})
 			}
-			if open && e.Kind != event.TurnJoined {
-				continue
-			}
-		case <-ticker.C:
-		}
-		state, err := s.Message(ctx, id)
-		switch {
-		case errors.Is(err, channels.ErrNotFound): // not accepted yet
-		case err != nil:
-			return err
-		case state.Status.Ended():
-			on(channels.Event{Kind: channels.EventDone})
-			return nil
 		}
 	}
+}
+
+// ended reports whether a message has its final status. One that is not accepted
+// yet has not.
+func (s *Starter) ended(ctx context.Context, id string) (bool, error) {
+	state, err := s.Message(ctx, id)
+	if errors.Is(err, channels.ErrNotFound) {
+		return false, nil
+	}
+	return state.Status.Ended(), err
 }
 
 // Transcript implements [channels.Backend].

@@ -66,7 +66,7 @@ func asAPIError(err error) *apiError {
 			Message: channels.ErrConflict.Error() + ": use a new ID for a new text or session",
 		}}
 	case errors.Is(err, channels.ErrNotAllowed):
-		return forbidden(channels.ErrNotAllowed.Error() + ": see channels.http.allow_from")
+		return forbidden(channels.ErrNotAllowed.Error())
 	case errors.Is(err, channels.ErrNotFound):
 		return notFound("there is no such message or session")
 	}

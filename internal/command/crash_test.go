@@ -15,8 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
-// resumeLimit is how long after a restart a turn may take to be done, all its
-// remaining steps included.
+// resumeLimit is how long a restart and all that is left of a turn may take.
 const resumeLimit = 12 * time.Second
 
 // threeSteps is a model whose turn has three steps: a command, a file, an answer.
@@ -86,6 +85,7 @@ func TestCrash(t *testing.T) {
 			first.awaitExit(t)
 			took := h.resume(t, "m1", acknowledged)
 			t.Logf("done %v after the restart", took.Round(time.Millisecond))
+			require.Less(t, took, resumeLimit)
 			h.checkThreeSteps(t, model, 3+tt.extra)
 		})
 	}
@@ -104,6 +104,7 @@ func TestCrash(t *testing.T) {
 			first.kill()
 			took := h.resume(t, "m1", true)
 			t.Logf("done %v after the restart", took.Round(time.Millisecond))
+			require.Less(t, took, resumeLimit)
 			h.checkThreeSteps(t, model, 3+1)
 		})
 	}
@@ -154,8 +155,8 @@ func (h *home) prepare(t *testing.T) {
 // acknowledged, and waits for the answer. It returns how long that took.
 func (h *home) resume(t *testing.T, id string, acknowledged bool) time.Duration {
 	t.Helper()
-	second := h.start(t)
 	started := time.Now()
+	second := h.start(t)
 	if !acknowledged {
 		require.True(t, second.post(t, id, "do three things"))
 	}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// Note is a message whose end was not seen yet.
+type Note struct {
+	ID   string
+	Text string // what was sent
+}
+
+// notes are the unseen messages of one session, a file each, so that terminals
+// that write at once do not disturb each other.
+type notes struct {
+	dir string
+}
+
+func newNotes(dir, session string) notes {
+	return notes{dir: filepath.Join(dir, url.PathEscape(session))}
+}
+
+func (n notes) add(id, text string) error {
+	if err := os.MkdirAll(n.dir, 0o700); err != nil {
+		return fmt.Errorf("note the message: %w", err)
+	}
+	if err := os.WriteFile(n.path(id), []byte(text), 0o600); err != nil {
+		return fmt.Errorf("note the message: %w", err)
+	}
+	return nil
+}
+
+// remove may fail: the reply is then shown once more.
+func (n notes) remove(id string) { _ = os.Remove(n.path(id)) }
+
+// list returns the notes in the order of their IDs.
+func (n notes) list() ([]Note, error) {
+	entries, err := os.ReadDir(n.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the unseen messages: %w", err)
+	}
+	var list []Note
+	for _, entry := range entries {
+		text, err := os.ReadFile(n.path(entry.Name()))
+		if errors.Is(err, fs.ErrNotExist) { // another terminal has seen it
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the unseen messages: %w", err)
+		}
+		list = append(list, Note{ID: entry.Name(), Text: string(text)})
+	}
+	return list, nil
+}
+
+func (n notes) path(id string) string { return filepath.Join(n.dir, id) }

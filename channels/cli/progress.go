@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+const (
+	thinking     = "thinking"
+	frameTime    = 100 * time.Millisecond
+	defaultWidth = 80
+	eraseLine    = "\r\x1b[K"
+)
+
+var frames = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// Progress is a line on a terminal that shows what is going on and for how long.
+// A nil one shows nothing. Safe for concurrent use.
+type Progress struct {
+	w     io.Writer
+	width func() int
+
+	mu      sync.Mutex
+	label   string
+	started time.Time
+	frame   int
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+// NewProgress returns a progress line on f; nil, which is of use too, if f is
+// not a terminal.
+func NewProgress(f io.Writer) *Progress {
+	file, ok := f.(*os.File)
+	if !ok || !isatty.IsTerminal(file.Fd()) {
+		return nil
+	}
+	return newProgress(f, func() int { return terminalWidth(file) })
+}
+
+func newProgress(w io.Writer, width func() int) *Progress {
+	p := &Progress{w: w, width: width, started: time.Now(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	go p.run()
+	return p
+}
+
+func terminalWidth(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return defaultWidth
+	}
+	return width
+}
+
+func (p *Progress) run() {
+	defer close(p.stopped)
+	ticker := time.NewTicker(frameTime)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			p.draw()
+		case <-p.stop:
+			fmt.Fprint(p.w, eraseLine)
+			return
+		}
+	}
+}
+
+func (p *Progress) draw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.frame++
+	fmt.Fprint(p.w, eraseLine+statusLine(p.frame, p.label, time.Since(p.started), p.width()))
+}
+
+// statusLine is the line of a given frame, shorter than the terminal is wide.
+func statusLine(frame int, label string, d time.Duration, width int) string {
+	line := fmt.Sprintf("%s %s %s", frames[frame%len(frames)], elapsed(d), label)
+	return ansi.Truncate(line, width-1, "…")
+}
+
+// Show says what is going on.
+func (p *Progress) Show(label string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.label = oneLine(label)
+}
+
+// On shows what an event tells.
+func (p *Progress) On(e channels.Event) {
+	if label := eventLabel(e); label != "" {
+		p.Show(label)
+	}
+}
+
+// Stop removes the line. It may be called again.
+func (p *Progress) Stop() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	select {
+	case <-p.stop:
+	default:
+		close(p.stop)
+	}
+	p.mu.Unlock()
+	<-p.stopped
+}
+
+// eventLabel is what the agent does after an event; empty if nothing new.
+func eventLabel(e channels.Event) string {
+	switch e.Kind {
+	case channels.EventText:
+		return "writing"
+	case channels.EventToolStart, channels.EventToolProgress:
+		if e.Text == "" {
+			return e.Tool
+		}
+		return e.Tool + ": " + e.Text
+	case channels.EventReset, channels.EventToolDone:
+		return thinking
+	case channels.EventTurnJoined, channels.EventDone:
+	}
+	return ""
+}
