@@ -139,3 +139,36 @@ func TestSupervisorIsKilled(t *testing.T) {
 	require.Equal(t, 1, lines(t, effects))
 	eventually(t, func() bool { return !alive(t, filepath.Join(dir, "child")) }, "the command does not outlive it")
 }
+
+func TestSupervisorThatComesLateRunsNothing(t *testing.T) {
+	t.Parallel()
+	s, dir := setup(t)
+	effects := filepath.Join(dir, "effects")
+	wait(t, start(t, s, spec("ended.1.0", "echo x >>"+effects)))
+	_, err := start(t, s, spec("lost.1.0", "echo x >>"+effects+"; kill -9 $PPID")).Wait(t.Context())
+	require.ErrorIs(t, err, supervisor.ErrLost)
+	start(t, s, spec("running.1.0", "echo x >>"+effects+"; sleep 100"))
+	eventually(t, func() bool { return lines(t, effects) == 3 }, "all ran")
+
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for _, key := range []string{"ended.1.0", "lost.1.0", "running.1.0", "removed.1.0"} {
+		require.NoError(t, exec.Command(self, supervisor.Subcommand, filepath.Join(dir, key)).Run(), key)
+	}
+
+	require.Equal(t, 3, lines(t, effects))
+	require.False(t, exists(filepath.Join(dir, "removed.1.0")))
+}
+
+func TestDirectoryIsDeleted(t *testing.T) {
+	t.Parallel()
+	s, dir := setup(t)
+	child := filepath.Join(t.TempDir(), "child")
+	_, err := s.Start(t.Context(), spec("t.1.0", "echo $$ >"+child+".new; mv "+child+".new "+child+"; exec sleep 100"))
+	require.NoError(t, err)
+	eventually(t, func() bool { return exists(child) }, "the command runs")
+
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "t.1.0")))
+
+	eventually(t, func() bool { return !alive(t, child) }, "the command is gone")
+}

@@ -62,7 +62,8 @@ func supervise(e entry) error {
 	if err := e.mark(startedFile); err != nil {
 		return fmt.Errorf("record the start: %w", err)
 	}
-	exit := run(j, output, func() bool { return e.exists(stopFile) })
+	// Without its directory nobody can find the command, or stop it.
+	exit := run(j, output, func() bool { return e.exists(stopFile) || !e.exists(lockFile) })
 	if exit.OutputBytes > 0 {
 		if err := output.Sync(); err != nil {
 			fmt.Fprintln(os.Stderr, "sync output:", err)
