@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
@@ -14,7 +15,6 @@ import (
 )
 
 const (
-	thinking     = "thinking"
 	frameTime    = 100 * time.Millisecond
 	defaultWidth = 80
 	eraseLine    = "\r\x1b[K"
@@ -118,21 +118,4 @@ func (p *Progress) Stop() {
 	}
 	p.mu.Unlock()
 	<-p.stopped
-}
-
-// eventLabel is what the agent does after an event; empty if nothing new.
-func eventLabel(e channels.Event) string {
-	switch e.Kind {
-	case channels.EventText:
-		return "writing"
-	case channels.EventToolStart, channels.EventToolProgress:
-		if e.Text == "" {
-			return e.Tool
-		}
-		return e.Tool + ": " + e.Text
-	case channels.EventReset, channels.EventToolDone:
-		return thinking
-	case channels.EventTurnJoined, channels.EventDone:
-	}
-	return ""
 }

@@ -37,6 +37,9 @@ func Main(args []string) int {
 	root := rootCommand(os.Environ())
 	root.SetArgs(args)
 	if err := root.ExecuteContext(ctx); err != nil {
+		if code, ok := errors.AsType[exitCode](err); ok {
+			return int(code)
+		}
 		if !errors.Is(err, errSilent) {
 			fmt.Fprintln(os.Stderr, "holdfast:", err)
 		}
@@ -59,7 +62,7 @@ func rootCommand(environ []string) *cobra.Command {
 	}
 	s := setting{environ: environ}
 	root.AddCommand(
-		upCommand(s), workerCommand(s), starterCommand(s), engineCommand(s), versionCommand(),
+		upCommand(s), chatCommand(s), workerCommand(s), starterCommand(s), engineCommand(s), versionCommand(),
 	)
 	return root
 }

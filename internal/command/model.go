@@ -74,7 +74,8 @@ func openChoice(choice llm.Choice, cfg config.Config) (model, error) {
 }
 
 func openDemo(ctx context.Context) (model, error) {
-	url, stop, err := demo.Start(ctx)
+	// It lives until it is closed: what opens us ends long before.
+	url, stop, err := demo.Start(context.WithoutCancel(ctx))
 	if err != nil {
 		return model{}, fmt.Errorf("start the demo model: %w", err)
 	}

@@ -130,14 +130,25 @@ func openEngine(ctx context.Context, cfg config.Config, log *slog.Logger, privat
 	return started, err
 }
 
+// inUseError is [engine.ErrInUse], in words that help.
+type inUseError struct {
+	message string
+}
+
+// Error implements error.
+func (e *inUseError) Error() string { return e.message }
+
+// Unwrap returns [engine.ErrInUse].
+func (e *inUseError) Unwrap() error { return engine.ErrInUse }
+
 // inUse says who has the home.
 func inUse(cfg config.Config) error {
 	info, err := readRun(cfg.DataDir())
 	if err != nil || info.PID == 0 {
-		return fmt.Errorf("%s is in use by another holdfast process", cfg.Home)
+		return &inUseError{cfg.Home + " is in use by another holdfast process"}
 	}
-	return fmt.Errorf("holdfast runs already on %s: process %d, since %s, API %s, UI %s",
-		cfg.Home, info.PID, info.StartedAt.Local().Format(time.DateTime), info.API, info.UI)
+	return &inUseError{fmt.Sprintf("holdfast runs already on %s: process %d, since %s, API %s, UI %s",
+		cfg.Home, info.PID, info.StartedAt.Local().Format(time.DateTime), info.API, info.UI)}
 }
 
 func (n *node) openStore(ctx context.Context) (err error) {
