@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/holdfast-ai/holdfast/internal/command"
+	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early"
 )
 
 func main() {

@@ -45,7 +45,7 @@ type home struct {
 }
 
 // newHome returns a home whose model is at url, with ports that nobody else has.
-func newHome(t *testing.T, url string, environ ...string) *home {
+func newHome(t testing.TB, url string, environ ...string) *home {
 	t.Helper()
 	dir := t.TempDir()
 	return &home{dir: dir, environ: append([]string{
@@ -58,7 +58,7 @@ func newHome(t *testing.T, url string, environ ...string) *home {
 func (h *home) workspace(file string) string { return filepath.Join(h.dir, "workspace", file) }
 
 // start runs `holdfast up` and returns once it is ready, or gone.
-func (h *home) start(t *testing.T, environ ...string) *process {
+func (h *home) start(t testing.TB, environ ...string) *process {
 	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)

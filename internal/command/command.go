@@ -17,21 +17,11 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm"
-	"github.com/holdfast-ai/holdfast/internal/supervisor"
 )
-
-// superviseCommand is the hidden subcommand that runs one of the agent's
-// commands beside us.
-const superviseCommand = "supervise"
 
 // Main runs holdfast with its command line and returns the exit code. The
 // program's errors are printed as one line on stderr.
 func Main(args []string) int {
-	// The supervisor is started for every command that the agent runs: nothing
-	// else may cost it time.
-	if len(args) > 0 && args[0] == superviseCommand {
-		return supervisor.Main(args[1:])
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := rootCommand(os.Environ())
@@ -63,6 +53,7 @@ func rootCommand(environ []string) *cobra.Command {
 	s := setting{environ: environ}
 	root.AddCommand(
 		upCommand(s), chatCommand(s), workerCommand(s), starterCommand(s), engineCommand(s), versionCommand(),
+		initCommand(s), doctorCommand(s), sessionsCommand(s), runsCommand(s),
 	)
 	return root
 }

@@ -241,7 +241,7 @@ func (n *node) openWorker(ctx context.Context) error {
 
 func (n *node) newAgent() (*activities.Agent, error) {
 	commands, err := supervisor.New(supervisor.Options{
-		Dir: filepath.Join(n.cfg.DataDir(), "commands"), Args: []string{superviseCommand}, Logger: n.log,
+		Dir: filepath.Join(n.cfg.DataDir(), "commands"), Logger: n.log,
 	})
 	if err != nil {
 		return nil, err

@@ -15,20 +15,11 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
-	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
 )
 
 // patience is how long a test waits for what should take a moment.
 const patience = 60 * time.Second
-
-// TestMain lets the test binary be what it starts: the agent's commands run
-// under a supervisor, which is a subcommand of the running program.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == superviseCommand {
-		os.Exit(supervisor.Main(os.Args[2:]))
-	}
-	os.Exit(m.Run())
-}
 
 // testNode is everything in one process, on free ports, with a scripted model.
 type testNode struct {

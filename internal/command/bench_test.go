@@ -1,0 +1,198 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/llm/demo"
+)
+
+// floorQueue is where the bare workflow runs.
+const floorQueue = "floor"
+
+// floorWorkflow is the least that a durable reply can cost: one activity that
+// does nothing.
+func floorWorkflow(ctx workflow.Context) error {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
+	return workflow.ExecuteActivity(ctx, "floor").Get(ctx, nil)
+}
+
+// BenchmarkMessage measures a message over HTTP, from request to reply, beside
+// the same model call made directly and beside the engine's own floor, taking
+// turns so that all see the same machine. It prints a table; nothing is asserted.
+func BenchmarkMessage(b *testing.B) {
+	stub, stop, err := demo.Start(b.Context())
+	require.NoError(b, err)
+	b.Cleanup(stop)
+	n := startNode(b, stub)
+	w := worker.New(n.client, floorQueue, worker.Options{
+		WorkflowTaskPollerBehavior: worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		ActivityTaskPollerBehavior: worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+	})
+	w.RegisterWorkflow(floorWorkflow)
+	w.RegisterActivityWithOptions(func(context.Context) error { return nil }, activity.RegisterOptions{Name: "floor"})
+	require.NoError(b, w.Start())
+	b.Cleanup(w.Stop)
+
+	kinds := map[string]func(worker, i int) error{
+		"message": n.benchMessage,
+		"direct":  n.benchDirect,
+		"floor":   n.benchFloor,
+	}
+	for b.Loop() {
+		for name := range kinds {
+			measure(kinds[name], 8, 64) // warm up
+		}
+		b.Logf("%-9s %9s %9s %9s %9s %9s %8s", "sessions", "kind", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "per s")
+		for _, sessions := range []int{1, 16, 64} {
+			results := map[string]*sample{}
+			for _, name := range []string{"direct", "floor", "message"} {
+				results[name] = &sample{}
+			}
+			total := 2000
+			for range 4 {
+				for _, name := range []string{"direct", "floor", "message"} {
+					results[name].add(measure(kinds[name], sessions, total/4))
+				}
+			}
+			for _, name := range []string{"direct", "floor", "message"} {
+				r := results[name]
+				require.NoError(b, r.err)
+				b.Logf("%-9d %9s %9.1f %9.1f %9.1f %9.1f %8.0f", sessions, name,
+					r.at(0.5), r.at(0.99), r.at(0.999), r.at(1), r.rate())
+			}
+			message, direct, floor := results["message"], results["direct"], results["floor"]
+			b.Logf("%-9d added p50 %.1f ms, p99 %.1f ms; p50 / floor %.2f; throughput / floor %.2f", sessions,
+				message.at(0.5)-direct.at(0.5), message.at(0.99)-direct.at(0.99),
+				message.at(0.5)/floor.at(0.5), message.rate()/floor.rate())
+			b.ReportMetric(message.at(0.5)/floor.at(0.5), fmt.Sprintf("p50/floor@%d", sessions))
+			b.ReportMetric(message.rate()/floor.rate(), fmt.Sprintf("rate/floor@%d", sessions))
+		}
+	}
+}
+
+// BenchmarkMessageStart measures the real program from start to ready, on a new
+// home and on a used one, and what it holds in memory while idle.
+func BenchmarkMessageStart(b *testing.B) {
+	for b.Loop() {
+		h := newHome(b, "http://127.0.0.1:1/v1")
+		for _, name := range []string{"new home", "used home"} {
+			started := time.Now()
+			p := h.start(b)
+			took := time.Since(started)
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.info.PID))
+			require.NoError(b, err)
+			_, after, _ := strings.Cut(string(status), "VmRSS:")
+			resident, _, _ := strings.Cut(after, "\n")
+			b.Logf("%s: ready after %v, resident %s", name, took.Round(time.Millisecond), strings.TrimSpace(resident))
+			p.kill()
+		}
+	}
+}
+
+// sample is what was measured of one kind.
+type sample struct {
+	mu    sync.Mutex
+	times []time.Duration
+	wall  time.Duration
+	err   error
+}
+
+func (s *sample) add(other *sample) {
+	s.times = append(s.times, other.times...)
+	s.wall += other.wall
+	if s.err == nil {
+		s.err = other.err
+	}
+	slices.Sort(s.times)
+}
+
+// at is a quantile in milliseconds.
+func (s *sample) at(q float64) float64 {
+	i := min(int(q*float64(len(s.times))), len(s.times)-1)
+	return float64(s.times[i].Microseconds()) / 1000
+}
+
+func (s *sample) rate() float64 { return float64(len(s.times)) / s.wall.Seconds() }
+
+// measure does total runs with as many at once as there are sessions.
+func measure(do func(session, i int) error, sessions, total int) *sample {
+	s := &sample{}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	started := time.Now()
+	for session := range sessions {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1))
+				if i > total {
+					return
+				}
+				begun := time.Now()
+				err := do(session, i)
+				took := time.Since(begun)
+				s.mu.Lock()
+				s.times = append(s.times, took)
+				if err != nil {
+					s.err = err
+				}
+				s.mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	s.wall = time.Since(started)
+	return s
+}
+
+var benchHTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}
+
+func (n *testNode) benchMessage(session, _ int) error {
+	body, err := json.Marshal(map[string]any{"session": fmt.Sprintf("bench-%d", session), "text": "hello", "wait": true})
+	if err != nil {
+		return err
+	}
+	response, err := benchHTTP.Post(n.apiURL()+"/v1/messages", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %d", response.StatusCode)
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
+
+func (n *testNode) benchDirect(int, int) error {
+	_, err := n.model.provider.Complete(context.Background(), llm.Request{
+		Model: n.model.name, Messages: []llm.Message{{Role: llm.RoleUser, Content: "hello"}}, MaxTokens: 100,
+	}, nil)
+	return err
+}
+
+func (n *testNode) benchFloor(int, int) error {
+	run, err := n.client.ExecuteWorkflow(context.Background(), client.StartWorkflowOptions{TaskQueue: floorQueue}, floorWorkflow)
+	if err != nil {
+		return err
+	}
+	return run.Get(context.Background(), nil)
+}
