@@ -42,6 +42,19 @@ func WriteTemplates(dir string) (written []string, err error) {
 	return written, err
 }
 
+// Templates returns the paths of the files that [WriteTemplates] writes, in its
+// order.
+func Templates() ([]string, error) {
+	var names []string
+	err := fs.WalkDir(templates, "templates", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, strings.TrimPrefix(name, "templates/"))
+		}
+		return err
+	})
+	return names, err
+}
+
 func writeTemplate(root *os.Root, from, to string) (fresh bool, err error) {
 	data, err := templates.ReadFile(from)
 	if err != nil {

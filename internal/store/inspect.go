@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+// inspectLimit bounds, in bytes, the SQLite files that are read whole to see
+// whether they are sound.
+const inspectLimit = 256 << 20
+
+// Condition is how [Inspect] found a database.
+type Condition struct {
+	Exists  bool  // there is something; else the rest is zero
+	Version int64 // of its tables; 0: none are made yet
+	Latest  int64 // what [Open] makes of them
+
+	// These are known only if Version is Latest.
+	Sessions int
+	Turns    int
+	Waiting  int       // accepted messages that no turn has consumed
+	UsedAt   time.Time // when a session was used last; zero: never
+}
+
+// Inspect looks at a database and changes nothing: a missing one is not made, and
+// old tables are not migrated. An error means that it is damaged, or cannot be
+// reached or written, and says which and what to do.
+func Inspect(ctx context.Context, dsn string) (Condition, error) {
+	c, err := inspect(ctx, dsn)
+	if err != nil {
+		return Condition{}, fmt.Errorf("inspect store: %w", err)
+	}
+	return c, nil
+}
+
+func inspect(ctx context.Context, dsn string) (Condition, error) {
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		config, err := pgx.ParseConfig(dsn)
+		if err != nil {
+			return Condition{}, err
+		}
+		d := &postgresDB{
+			db:   stdlib.OpenDB(*config),
+			name: fmt.Sprintf("postgres %s:%d/%s", config.Host, config.Port, config.Database),
+		}
+		defer d.db.Close()
+		return examine(ctx, d.db, d, "postgres", `SELECT to_regclass('goose_db_version') IS NOT NULL`)
+	}
+	path, err := filepath.Abs(dsn)
+	if err != nil {
+		return Condition{}, err
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Condition{}, nil
+	}
+	if err != nil {
+		return Condition{}, err
+	}
+	d := &sqliteDB{path: path}
+	db, err := sql.Open("sqlite", d.dsn(url.Values{
+		"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {"busy_timeout(2000)"},
+	}))
+	if err != nil {
+		return Condition{}, err
+	}
+	defer db.Close()
+	if info.Size() <= inspectLimit {
+		if err := quickCheck(ctx, db, path); err != nil {
+			return Condition{}, d.explain(err)
+		}
+	}
+	return examine(ctx, db, d, "sqlite", `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'goose_db_version')`)
+}
+
+func quickCheck(ctx context.Context, db *sql.DB, path string) error {
+	var found string
+	if err := db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
+		return err
+	}
+	if found != "ok" {
+		return fmt.Errorf("%s: it is damaged (%s); move it away together with its -wal and -shm files, or restore a backup", path, found)
+	}
+	return nil
+}
+
+// examine reads what is the same in both dialects. HasVersion asks whether the
+// table of versions is there.
+func examine(ctx context.Context, db *sql.DB, d dialect, folder, hasVersion string) (c Condition, err error) {
+	c.Exists = true
+	if c.Latest, err = latest(folder); err != nil {
+		return Condition{}, err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return Condition{}, d.explain(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var made bool
+	if err := tx.QueryRowContext(ctx, hasVersion).Scan(&made); err != nil || !made {
+		return c, explained(d, err)
+	}
+	err = tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&c.Version)
+	if err != nil || c.Version != c.Latest {
+		return c, explained(d, err)
+	}
+	err = tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM turns),
+		(SELECT COUNT(*) FROM inbox WHERE turn IS NULL), (SELECT COALESCE(MAX(updated_at), 0) FROM sessions)`).
+		Scan(&c.Sessions, &c.Turns, &c.Waiting, stamp{&c.UsedAt})
+	if err != nil {
+		return Condition{}, d.explain(err)
+	}
+	// It changes nothing, and is refused where nothing may be changed.
+	_, err = tx.ExecContext(ctx, `UPDATE sessions SET epoch = epoch WHERE key IS NULL`)
+	return c, explained(d, err)
+}
+
+func explained(d dialect, err error) error {
+	if err == nil {
+		return nil
+	}
+	return d.explain(err)
+}
+
+// latest is the version of the newest migration.
+func latest(folder string) (newest int64, err error) {
+	files, err := fs.ReadDir(migrations, "migrations/"+folder)
+	if err != nil {
+		return 0, err
+	}
+	for _, file := range files {
+		version, err := goose.NumericComponent(file.Name())
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, version)
+	}
+	return newest, nil
+}
