@@ -8,7 +8,7 @@ import (
 )
 
 // slimVisibility takes out of the visibility schema what one machine's list of
-// runs never needs and every message pays for: an index on each of some sixty
+// runs never needs and every message pays for: an index on each of some fifty
 // columns (two writes of them all per run), and full-text entries for runs that
 // have no text. What can be asked stays the same.
 func slimVisibility(ctx context.Context, tx *sql.Tx) error {
