@@ -95,7 +95,7 @@ func (c *Conversation) send(ctx context.Context, id, text string) error {
 // meanwhile.
 func (c *Conversation) Await(ctx context.Context, id string, on func(channels.Event)) (channels.MessageState, error) {
 	state, err := c.agent.Follow(ctx, id, on)
-	if err == nil {
+	if err == nil || isGone(err) {
 		c.notes.remove(id)
 	}
 	return state, err
@@ -109,9 +109,6 @@ func (c *Conversation) Stop(ctx context.Context) error {
 // Unseen returns the messages of this session whose end no terminal has seen,
 // oldest first. [Conversation.Await] has their replies.
 func (c *Conversation) Unseen() ([]Note, error) { return c.notes.list() }
-
-// Forget drops the note of a message.
-func (c *Conversation) Forget(id string) { c.notes.remove(id) }
 
 // newID is later in the order of strings than those made before.
 func newID() string {

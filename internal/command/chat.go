@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -124,6 +125,9 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	conversation := cli.New(cli.Options{Agent: agent, Session: o.session, Dir: filepath.Join(cfg.DataDir(), "chat")})
 	if o.once {
 		err = cli.Ask(ctx, conversation, o.message, o.interrupt, progress, o.stdout)
+	} else {
+		progress.Stop()
+		err = talk(ctx, cfg, conversation, o)
 	}
 	switch {
 	case errors.Is(err, cli.ErrInterrupted):
@@ -132,6 +136,34 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 		return fmt.Errorf("%w; the turn goes on, and its reply will be in the session", context.Cause(ctx))
 	}
 	return err
+}
+
+// talk is a conversation, with all that a terminal can do if we are at one.
+func talk(ctx context.Context, cfg config.Config, c *cli.Conversation, o chatOptions) error {
+	in, typing := terminal(o.stdin)
+	out, watching := terminal(o.stdout)
+	if typing && watching && !o.logs {
+		return cli.Terminal(ctx, c, cli.TerminalOptions{
+			In: in, Out: out, History: filepath.Join(cfg.DataDir(), "chat_history"), Interrupt: o.interrupt,
+		})
+	}
+	lines := cli.LinesOptions{In: o.stdin, Out: o.stdout, Err: o.stderr, Interrupt: o.interrupt}
+	if typing && watching {
+		lines.Prompt = "› "
+	}
+	lines.Progress = func() *cli.Progress {
+		if o.logs {
+			return nil
+		}
+		return cli.NewProgress(o.stderr)
+	}
+	return cli.Lines(ctx, c, lines)
+}
+
+// terminal returns the file that f is, and whether it is a terminal.
+func terminal(f any) (*os.File, bool) {
+	file, ok := f.(*os.File)
+	return file, ok && isatty.IsTerminal(file.Fd())
 }
 
 // reachAgent finds the agent that runs, or runs one. Leave ends what it started.

@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textarea"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+type (
+	// sentMsg says what came of a message that was sent.
+	sentMsg struct {
+		id, text string
+		err      error
+	}
+	// eventMsg is what happens to a message.
+	eventMsg struct {
+		id    string
+		event channels.Event
+	}
+	// endedMsg is the end of a message.
+	endedMsg struct {
+		id    string
+		text  string
+		state channels.MessageState
+		err   error
+	}
+	stopFailedMsg struct{ err error }
+	// unseenMsg is a message of an earlier chat that had not ended.
+	unseenMsg    Note
+	interruptMsg struct{}
+	printedMsg   struct{}
+	frameMsg     struct{}
+)
+
+// screen is the state of the terminal: what was said is above it, in the
+// terminal's own memory; it draws what is being said and what is being typed.
+type screen struct {
+	ctx    context.Context //nolint:containedctx // of the commands, which get none
+	c      *Conversation
+	post   func(tea.Msg)
+	typed  *history
+	unseen []Note
+	err    error
+
+	input         textarea.Model
+	width, height int
+
+	unprinted []string // in pieces that fit
+	printing  bool     // a printedMsg is on its way
+
+	sending  bool
+	waiting  []string        // IDs of the messages that were sent and have not ended
+	shown    map[string]bool // turns whose reply was printed
+	streamed strings.Builder // the reply so far
+	label    string
+	started  time.Time
+	frame    int
+	ticking  bool // a frameMsg is on its way
+	stopping bool
+}
+
+func newScreen(ctx context.Context, c *Conversation, typed *history, unseen []Note) *screen {
+	return &screen{
+		ctx: ctx, c: c, typed: typed, unseen: unseen,
+		input: newInput(), width: defaultWidth, height: 24, shown: map[string]bool{},
+	}
+}
+
+// newInput grows with what is typed; Enter is ours.
+func newInput() textarea.Model {
+	input := textarea.New()
+	input.ShowLineNumbers = false
+	input.CharLimit = 0
+	input.DynamicHeight, input.MinHeight, input.MaxHeight, input.MaxContentHeight = true, 1, 8, 9000
+	input.KeyMap.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "shift+enter", "ctrl+j"))
+	input.SetPromptFunc(len("> "), func(p textarea.PromptInfo) string {
+		if p.LineNumber == 0 {
+			return "› "
+		}
+		return "  "
+	})
+	input.SetStyles(textarea.Styles{})
+	input.SetVirtualCursor(false)
+	input.SetWidth(defaultWidth)
+	input.Focus()
+	return input
+}
+
+// Init implements [tea.Model].
+func (s *screen) Init() tea.Cmd {
+	first := []tea.Cmd{s.print(greeting(s.c.Session()))}
+	for _, note := range s.unseen {
+		first = append(first, func() tea.Msg { return unseenMsg(note) })
+	}
+	return tea.Sequence(first...)
+}
+
+// Update implements [tea.Model].
+func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		s.width, s.height = msg.Width, msg.Height
+		s.input.SetWidth(msg.Width)
+		return s, nil
+	case tea.KeyPressMsg:
+		return s, s.press(msg)
+	case interruptMsg:
+		return s, s.interrupt()
+	case unseenMsg:
+		return s, tea.Batch(s.print(said(msg.Text, s.width)), s.onSent(sentMsg{id: msg.ID, text: msg.Text}))
+	case sentMsg:
+		return s, s.onSent(msg)
+	case eventMsg:
+		s.onEvent(msg)
+		return s, nil
+	case endedMsg:
+		return s, s.onEnded(msg)
+	case stopFailedMsg:
+		s.stopping = false
+		return s, s.print(trouble("not stopped: "+msg.err.Error(), s.width))
+	case printedMsg:
+		s.printing = false
+		return s, s.flush()
+	case frameMsg:
+		s.ticking = false
+		s.frame++
+		return s, s.tick()
+	}
+	var cmd tea.Cmd
+	s.input, cmd = s.input.Update(msg)
+	return s, cmd
+}
+
+func (s *screen) press(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "enter":
+		return s.submit()
+	case "ctrl+c":
+		return s.interrupt()
+	case "ctrl+d":
+		if s.input.Value() == "" {
+			return tea.Quit
+		}
+	case "ctrl+z":
+		return tea.Suspend
+	case "up":
+		if s.input.Line() == 0 {
+			s.recall(s.typed.back(s.input.Value()))
+			return nil
+		}
+	case "down":
+		if s.input.Line() == s.input.LineCount()-1 {
+			s.recall(s.typed.forth())
+			return nil
+		}
+	}
+	var cmd tea.Cmd
+	s.input, cmd = s.input.Update(k)
+	return cmd
+}
+
+func (s *screen) recall(entry string, ok bool) {
+	if ok {
+		s.input.SetValue(entry)
+	}
+}
+
+// submit sends what was typed. While the agent works that is a message like any
+// other: it joins the turn or waits for it, as is configured. Messages go out one
+// by one, to arrive in their order.
+func (s *screen) submit() tea.Cmd {
+	text := strings.TrimSpace(s.input.Value())
+	if text == "" || s.sending {
+		return nil
+	}
+	if leaves(text) {
+		return tea.Quit
+	}
+	if err := s.typed.add(text); err != nil {
+		s.err = err
+		return tea.Quit
+	}
+	s.input.Reset()
+	s.sending = true
+	if len(s.waiting) == 0 {
+		s.begin()
+	}
+	send := func() tea.Msg {
+		id, err := s.c.Send(s.ctx, text)
+		return sentMsg{id: id, text: text, err: err}
+	}
+	return tea.Batch(s.print(said(text, s.width)), send, s.tick())
+}
+
+// begin starts the clock of a wait.
+func (s *screen) begin() {
+	s.label, s.started, s.stopping = thinking, time.Now(), false
+	s.streamed.Reset()
+}
+
+// interrupt stops the turn, or clears what was typed, or leaves. Leaving does not
+// stop a turn that does not want to stop.
+func (s *screen) interrupt() tea.Cmd {
+	switch {
+	case s.busy() && !s.stopping:
+		s.stopping, s.label = true, "stopping"
+		return func() tea.Msg {
+			ctx, cancel := context.WithTimeout(s.ctx, stopPatience)
+			defer cancel()
+			if err := s.c.Stop(ctx); err != nil {
+				return stopFailedMsg{err}
+			}
+			return nil
+		}
+	case !s.busy() && s.input.Value() != "":
+		s.input.Reset()
+		return nil
+	}
+	return tea.Quit
+}
+
+func (s *screen) onSent(msg sentMsg) tea.Cmd {
+	s.sending = false
+	if msg.err != nil {
+		return s.print(trouble("not sent: "+msg.err.Error(), s.width))
+	}
+	if len(s.waiting) == 0 {
+		s.begin()
+	}
+	s.waiting = append(s.waiting, msg.id)
+	follow := func() tea.Msg {
+		state, err := s.c.Await(s.ctx, msg.id, func(e channels.Event) { s.post(eventMsg{msg.id, e}) })
+		return endedMsg{msg.id, msg.text, state, err}
+	}
+	return tea.Batch(follow, s.tick())
+}
+
+// onEvent heeds the oldest message only: one that joined its turn sees the same.
+func (s *screen) onEvent(msg eventMsg) {
+	if len(s.waiting) == 0 || s.waiting[0] != msg.id {
+		return
+	}
+	switch msg.event.Kind {
+	case channels.EventText:
+		s.streamed.WriteString(msg.event.Text)
+	case channels.EventReset, channels.EventToolStart:
+		s.streamed.Reset()
+	case channels.EventToolProgress, channels.EventToolDone, channels.EventTurnJoined, channels.EventDone:
+	}
+	if label := eventLabel(msg.event); label != "" && !s.stopping {
+		s.label = label
+	}
+}
+
+func (s *screen) onEnded(msg endedMsg) tea.Cmd {
+	s.waiting = slices.DeleteFunc(s.waiting, func(id string) bool { return id == msg.id })
+	s.begin()
+	switch {
+	case isGone(msg.err):
+		return s.print(trouble("was never sent: "+oneLine(msg.text), s.width))
+	case msg.err != nil && s.ctx.Err() != nil:
+		return nil
+	case msg.err != nil:
+		return s.print(trouble(msg.err.Error(), s.width))
+	case msg.state.Turn != "" && s.shown[msg.state.Turn]:
+		return nil
+	}
+	s.shown[msg.state.Turn] = true
+	if msg.state.Status != channels.Done {
+		return s.print(trouble(msg.state.Reply, s.width))
+	}
+	return s.print(reply(msg.state.Reply, s.width))
+}
+
+// busy reports whether there is something to wait for.
+func (s *screen) busy() bool { return s.sending || len(s.waiting) > 0 }
+
+// tick has the next frame drawn, if there is something to wait for.
+func (s *screen) tick() tea.Cmd {
+	if s.ticking || !s.busy() {
+		return nil
+	}
+	s.ticking = true
+	return tea.Tick(frameTime, func(time.Time) tea.Msg { return frameMsg{} })
+}
