@@ -76,11 +76,15 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *stor
 		return store.Message{}, err
 	}
 	failpoint.Hit("complete.after-model")
+	calls := named(in, response.ToolCalls)
+	if err := a.refuseCut(ctx, in, response.FinishReason, calls); err != nil {
+		return store.Message{}, err
+	}
 	stored, outbox, err := a.Store.SaveCompletion(ctx, store.Completion{
 		Turn: in.Turn, Step: in.Step,
 		Message: store.Message{
 			Turn: in.Turn, Step: in.Step, Role: llm.RoleAssistant,
-			Content: response.Content, Reasoning: response.Reasoning, ToolCalls: named(in, response.ToolCalls),
+			Content: response.Content, Reasoning: response.Reasoning, ToolCalls: calls,
 		},
 		Provider: a.Name, Model: response.Model, Usage: response.Usage, Duration: time.Since(started),
 		Prompt: system,
@@ -96,6 +100,28 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *stor
 	begun.Turn.Usage.CompletionTokens += response.Usage.CompletionTokens
 	return stored, nil
 }
+
+// refuseCut answers a completion's last call when the completion was cut by its
+// limit of tokens: the arguments may be half of what the model meant. It comes
+// before the completion is stored, so that the call cannot be run in between.
+func (a *Agent) refuseCut(ctx context.Context, in protocol.CompleteInput, finish string, calls []llm.ToolCall) error {
+	if finish != finishLength || len(calls) == 0 {
+		return nil
+	}
+	last := len(calls) - 1
+	_, err := a.Store.SaveResult(ctx, store.Message{
+		Turn: in.Turn, Step: in.Step, Index: last, Role: llm.RoleTool, CallID: calls[last].ID, Name: calls[last].Name,
+		Content: fmt.Sprintf("Not run: the completion was cut at its limit of %d tokens, so the arguments may be incomplete. Do it in smaller pieces.", a.MaxTokens),
+		Failed:  true, Filled: true,
+	})
+	if err != nil {
+		return fmt.Errorf("refuse a call that was cut: %w", err)
+	}
+	return nil
+}
+
+// finishLength is the finish reason of a completion that was cut.
+const finishLength = "length"
 
 // ask makes one model call. A conversation that is too long for the model is
 // shortened from its old end, down to the running turn.

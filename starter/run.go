@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 )
 
-// Run runs the receivers and the sweeper until ctx ends. A receiver that fails
+// Run runs the receivers and the sweepers until ctx ends. A receiver that fails
 // does not stop the others; it is run again after a while.
 func (s *Starter) Run(ctx context.Context, receivers map[string]channels.Receiver) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -22,6 +22,10 @@ func (s *Starter) Run(ctx context.Context, receivers map[string]channels.Receive
 	}
 	group.Go(func() error {
 		s.every(ctx, sweepInterval, s.sweep)
+		return nil
+	})
+	group.Go(func() error {
+		s.every(ctx, orphanInterval, s.adopt)
 		return nil
 	})
 	if err := group.Wait(); err != nil {

@@ -96,9 +96,14 @@ func localOllama(ctx context.Context) (llm.Choice, bool) {
 	if err != nil {
 		return llm.Choice{}, false
 	}
+	client, err := openai.New(openai.OptionsFor(choice))
+	if err != nil {
+		return llm.Choice{}, false
+	}
+	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, ollamaPatience)
 	defer cancel()
-	models, err := openai.Models(ctx, choice.BaseURL)
+	models, err := client.Models(ctx)
 	if err != nil || len(models) == 0 {
 		return llm.Choice{}, false
 	}

@@ -53,14 +53,15 @@ type node struct {
 	roles    roles
 	identity string
 
-	engine  *engine.Engine // nil when Temporal is elsewhere
-	client  client.Client
-	store   *store.Store
-	events  event.Bus
-	model   model
-	worker  *worker.Worker
-	starter *starter.Starter
-	http    *http.Channel
+	engine   *engine.Engine // nil when Temporal is elsewhere
+	client   client.Client
+	store    *store.Store
+	events   event.Bus
+	model    model
+	worker   *worker.Worker
+	commands *supervisor.Supervisor // what the agent's commands run under
+	starter  *starter.Starter
+	http     *http.Channel
 
 	closers []func() // in the order to undo
 }
@@ -240,13 +241,13 @@ func (n *node) openWorker(ctx context.Context) error {
 }
 
 func (n *node) newAgent() (*activities.Agent, error) {
-	commands, err := supervisor.New(supervisor.Options{
+	var err error
+	if n.commands, err = supervisor.New(supervisor.Options{
 		Dir: filepath.Join(n.cfg.DataDir(), "commands"), Logger: n.log,
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
-	tools, err := newTools(n.cfg, commands)
+	tools, err := newTools(n.cfg, n.commands)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +255,7 @@ func (n *node) newAgent() (*activities.Agent, error) {
 		Store: n.store, Events: n.events, Logger: n.log,
 		Provider: n.model.provider, Name: n.model.service, Model: n.model.name,
 		MaxTokens: n.cfg.Agent.MaxTokens, Temperature: n.cfg.Agent.Temperature, Window: n.cfg.Agent.MemoryWindow,
-		Tools: tools, Supervisor: commands, Workspace: n.cfg.Workspace,
+		Tools: tools, Supervisor: n.commands, Workspace: n.cfg.Workspace,
 	})
 }
 
@@ -296,6 +297,9 @@ func (n *node) run(ctx context.Context) error {
 			}
 		}()
 	}
+	if n.commands != nil {
+		go n.sweepCommands(ctx)
+	}
 	if n.starter != nil {
 		receivers := map[string]channels.Receiver{}
 		for name, channel := range n.roles.push {
@@ -313,6 +317,30 @@ func (n *node) run(ctx context.Context) error {
 		return cause
 	}
 	return nil
+}
+
+const (
+	// commandSweep is how often the files of old commands are removed.
+	commandSweep = time.Hour
+	// commandAge is how long they are kept: longer than a call is retried, which is
+	// 30 days, since an attempt that does not find its command runs it.
+	commandAge = 45 * 24 * time.Hour
+)
+
+// sweepCommands removes what is left of commands that ended long ago.
+func (n *node) sweepCommands(ctx context.Context) {
+	ticker := time.NewTicker(commandSweep)
+	defer ticker.Stop()
+	for {
+		if _, err := n.commands.Sweep(commandAge); err != nil {
+			n.log.Warn("old commands not removed", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // apiURL is the base of this process's HTTP API; empty if it has none.

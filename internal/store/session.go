@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 )
 
 // sessionQuery reads sessions with their sums; %s chooses which.
@@ -52,6 +53,20 @@ func (s *Store) RunningSessions(ctx context.Context) (keys []string, err error) 
 		return err
 	})
 	return keys, err
+}
+
+// RunningTurns returns the turns that are running and began before a time, oldest
+// first.
+func (s *Store) RunningTurns(ctx context.Context, before time.Time, limit int) (turns []Turn, err error) {
+	err = s.read(ctx, "read running turns", func(q *runner) error {
+		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns
+			WHERE status = 'running' AND started_at < $1 ORDER BY seq LIMIT $2`, before, limit)
+		for _, t := range rows {
+			turns = append(turns, t.Turn)
+		}
+		return err
+	})
+	return turns, err
 }
 
 // Turn returns a turn, or ErrNotFound.

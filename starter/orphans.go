@@ -1,0 +1,75 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+const (
+	// orphanInterval is how often we look for turns whose workflow is gone.
+	orphanInterval = 30 * time.Second
+	// orphanAge is how old a running turn is before we look.
+	orphanAge = 30 * time.Second
+	// orphanLimit bounds the turns of one look.
+	orphanLimit = 200
+)
+
+// adopt looks after running turns whose workflow is gone. One that a person
+// terminated is closed; one that the engine does not know any more, because its
+// data was lost or moved aside, is begun again: what it had done is in the store,
+// and it goes on from there.
+func (s *Starter) adopt(ctx context.Context) error {
+	turns, err := s.o.Store.RunningTurns(ctx, time.Now().Add(-orphanAge), orphanLimit)
+	if err != nil {
+		return fmt.Errorf("look for turns without a workflow: %w", err)
+	}
+	for _, turn := range turns {
+		described, err := s.o.Client.DescribeWorkflowExecution(ctx, turn.WorkflowID, "")
+		_, lost := errors.AsType[*serviceerror.NotFound](err)
+		switch {
+		case lost:
+			err = s.restart(ctx, turn)
+		case err == nil:
+			err = s.closeOrphan(ctx, turn, described.GetWorkflowExecutionInfo().GetStatus())
+		}
+		if err != nil {
+			return fmt.Errorf("look after turn %s: %w", turn.ID, err)
+		}
+	}
+	return nil
+}
+
+// restart signals the message that began a turn, whose ID the turn has.
+func (s *Starter) restart(ctx context.Context, turn store.Turn) error {
+	inbound, err := s.o.Store.Inbound(ctx, turn.ID)
+	if err != nil {
+		return err
+	}
+	s.log.Warn("a turn's workflow is lost, beginning it again", "session", turn.Session, "turn", turn.ID)
+	return s.signal(ctx, inbound)
+}
+
+// closeOrphan ends a turn whose workflow has closed without doing so.
+func (s *Starter) closeOrphan(ctx context.Context, turn store.Turn, status enumspb.WorkflowExecutionStatus) error {
+	if status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil
+	}
+	end := store.End{
+		Session: turn.Session, Turn: turn.ID, Status: store.TurnStopped, Silent: true,
+		Reply: "The run was ended from outside (" + status.String() + ").", Fill: "No result: the run was ended from outside.",
+	}
+	if _, err := s.o.Store.EndTurn(ctx, end); err != nil {
+		return err
+	}
+	s.log.Warn("a turn's workflow was ended from outside", "session", turn.Session, "turn", turn.ID, "workflow_status", status.String())
+	s.o.Events.Publish(ctx, turn.ID, event.Event{Kind: event.Done})
+	return nil
+}
