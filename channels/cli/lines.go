@@ -18,11 +18,18 @@ const lineLimit = 16 << 20
 // LinesOptions say where [Lines] reads and writes.
 type LinesOptions struct {
 	In        io.Reader
-	Out       io.Writer       // replies
-	Err       io.Writer       // what went wrong
-	Prompt    string          // before each line; empty: In is no terminal
-	Interrupt <-chan struct{} // closed to stop the turn and leave
-	Progress  func() *Progress
+	Out       io.Writer        // replies
+	Err       io.Writer        // what went wrong
+	Prompt    string           // before each line; empty: In is no terminal
+	Interrupt <-chan struct{}  // closed to stop the turn and leave
+	Progress  func() *Progress // a new one for each wait; nil: none
+}
+
+func (o LinesOptions) progress() *Progress {
+	if o.Progress == nil {
+		return nil
+	}
+	return o.Progress()
 }
 
 // Lines takes each line of In for a message and prints the replies, one after the
@@ -54,7 +61,7 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 		if text == "" {
 			continue
 		}
-		err := Ask(ctx, c, text, o.Interrupt, o.Progress(), o.Out)
+		err := Ask(ctx, c, text, o.Interrupt, o.progress(), o.Out)
 		if turn, ok := errors.AsType[*TurnError](err); ok {
 			fmt.Fprintln(o.Err, turn)
 			continue
@@ -106,7 +113,7 @@ func unseenReplies(ctx context.Context, c *Conversation, o LinesOptions) error {
 	}()
 	shown := map[string]bool{}
 	for _, note := range unseen {
-		p := o.Progress()
+		p := o.progress()
 		p.Show(thinking)
 		state, err := c.Await(ctx, note.ID, p.On)
 		p.Stop()

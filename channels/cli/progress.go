@@ -95,7 +95,7 @@ func (p *Progress) Show(label string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.label = oneLine(label)
+	p.label = oneLine(clean(label))
 }
 
 // On shows what an event tells.

@@ -51,6 +51,7 @@ type screen struct {
 
 	input         textarea.Model
 	width, height int
+	opened        bool
 
 	unprinted []string // in pieces that fit
 	printing  bool     // a printedMsg is on its way
@@ -93,13 +94,16 @@ func newInput() textarea.Model {
 	return input
 }
 
-// Init implements [tea.Model].
-func (s *screen) Init() tea.Cmd {
-	first := []tea.Cmd{s.print(greeting(s.c.Session()))}
+// Init implements [tea.Model]. All begins with the size of the terminal.
+func (s *screen) Init() tea.Cmd { return nil }
+
+// open greets and takes up what was not seen before.
+func (s *screen) open() tea.Cmd {
+	cmds := []tea.Cmd{s.print(greeting(s.c.Session(), s.width))}
 	for _, note := range s.unseen {
-		first = append(first, func() tea.Msg { return unseenMsg(note) })
+		cmds = append(cmds, s.print(said(note.Text, s.width)), s.onSent(sentMsg{id: note.ID, text: note.Text}))
 	}
-	return tea.Sequence(first...)
+	return tea.Batch(cmds...)
 }
 
 // Update implements [tea.Model].
@@ -108,13 +112,15 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		s.width, s.height = msg.Width, msg.Height
 		s.input.SetWidth(msg.Width)
+		if !s.opened {
+			s.opened = true
+			return s, s.open()
+		}
 		return s, nil
 	case tea.KeyPressMsg:
 		return s, s.press(msg)
 	case interruptMsg:
 		return s, s.interrupt()
-	case unseenMsg:
-		return s, tea.Batch(s.print(said(msg.Text, s.width)), s.onSent(sentMsg{id: msg.ID, text: msg.Text}))
 	case sentMsg:
 		return s, s.onSent(msg)
 	case eventMsg:
@@ -255,7 +261,7 @@ func (s *screen) onEvent(msg eventMsg) {
 	case channels.EventToolProgress, channels.EventToolDone, channels.EventTurnJoined, channels.EventDone:
 	}
 	if label := eventLabel(msg.event); label != "" && !s.stopping {
-		s.label = label
+		s.label = oneLine(clean(label))
 	}
 }
 

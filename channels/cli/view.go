@@ -55,8 +55,9 @@ func (s *screen) flush() tea.Cmd {
 
 func tail(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
 
-func greeting(session string) string {
-	return style(1, 22, "Holdfast") + style(2, 22, " · session "+clean(session)+" · Ctrl-C stops a turn, Ctrl-D leaves, /help says more") + "\n"
+func greeting(session string, width int) string {
+	text := style(1, 22, "Holdfast") + style(2, 22, " · session "+clean(session)+" · Ctrl-C stops a turn · Ctrl-D leaves · /help")
+	return lipgloss.Wrap(text, width, "") + "\n"
 }
 
 // said is a message as it stays on the screen.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/engine"
+	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 const (
@@ -107,7 +109,10 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 		if err != nil {
 			return fmt.Errorf("read the message: %w", err)
 		}
-		o.message = string(text)
+		o.message = strings.TrimRight(string(text), "\r\n")
+	}
+	if o.once && strings.TrimSpace(o.message) == "" {
+		return errors.New("the message is empty")
 	}
 	var progress *cli.Progress
 	if !o.logs {
@@ -133,7 +138,10 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	case errors.Is(err, cli.ErrInterrupted):
 		return exitInterrupted
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("%w; the turn goes on, and its reply will be in the session", context.Cause(ctx))
+		return fmt.Errorf("%w; what is unfinished goes on, and its reply will be in the session", context.Cause(ctx))
+	}
+	if failed := remote.As(err); failed != nil && failed.Status != 0 {
+		return fmt.Errorf("refused: %w", failed.Err)
 	}
 	return err
 }

@@ -1,0 +1,175 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/cli"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+
+	t.Run("it prints the reply and nothing else, and leaves no note", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, func(m channels.InboundMessage) *channeltest.Answer {
+			return &channeltest.Answer{Reply: "**" + m.Text + "**\n\n- `a`"}
+		})
+		var out bytes.Buffer
+		f.options.Session = "a/b"
+		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", nil, nil, &out))
+		require.Equal(t, "**hi**\n\n- `a`\n", out.String())
+		require.Equal(t, "a/b", f.accepted(t, 0).Chat)
+		unseen, err := f.chat().Unseen()
+		require.NoError(t, err)
+		require.Empty(t, unseen)
+	})
+
+	t.Run("a turn that failed is an error of one line", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, func(channels.InboundMessage) *channeltest.Answer {
+			return &channeltest.Answer{Reply: "No answer.\nTry again.", Status: channels.Failed}
+		})
+		var out bytes.Buffer
+		err := cli.Ask(f.ctx, f.chat(), "hi", nil, nil, &out)
+		require.EqualError(t, err, "No answer. Try again.")
+		require.ErrorAs(t, err, new(*cli.TurnError))
+		require.Empty(t, out.String())
+	})
+
+	t.Run("an agent that is away for a moment is waited for", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, nil)
+		f.backend.FailAccept(2)
+		var out bytes.Buffer
+		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", nil, nil, &out))
+		require.Equal(t, "echo: hi\n", out.String())
+		require.Len(t, f.backend.Accepted(), 1)
+	})
+
+	t.Run("a refused message is an error and leaves no note", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, nil)
+		err := cli.Ask(f.ctx, f.chat(), " ", nil, nil, new(bytes.Buffer))
+		require.Equal(t, 400, remote.As(err).Status)
+		unseen, err := f.chat().Unseen()
+		require.NoError(t, err)
+		require.Empty(t, unseen)
+	})
+
+	t.Run("an interrupt stops the turn", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, holdAllButStop)
+		interrupt := make(chan struct{})
+		asked := make(chan error, 1)
+		var out bytes.Buffer
+		go func() { asked <- cli.Ask(f.ctx, f.chat(), "hi", interrupt, nil, &out) }()
+		first := f.accepted(t, 0)
+		close(interrupt)
+		require.Equal(t, "/stop", f.accepted(t, 1).Text)
+		require.Equal(t, first.Chat, f.accepted(t, 1).Chat)
+		f.end(first, channeltest.Answer{Reply: "Stopped.", Status: channels.Failed})
+		require.ErrorIs(t, <-asked, cli.ErrInterrupted)
+		require.Empty(t, out.String())
+	})
+}
+
+func TestUnseen(t *testing.T) {
+	t.Parallel()
+	f := setup(t, channeltest.Hold)
+	for i, text := range []string{"one", "two\nlines"} {
+		killed, kill := context.WithCancel(f.ctx)
+		asked := make(chan error, 1)
+		go func() { asked <- cli.Ask(killed, f.chat(), text, nil, nil, new(bytes.Buffer)) }()
+		f.accepted(t, i)
+		kill()
+		require.ErrorIs(t, <-asked, context.Canceled)
+	}
+	f.end(f.accepted(t, 0), channeltest.Answer{Reply: "ONE"})
+	f.end(f.accepted(t, 1), channeltest.Answer{Reply: "TWO"})
+
+	other := f.options
+	other.Session = "other"
+	unseen, err := cli.New(other).Unseen()
+	require.NoError(t, err)
+	require.Empty(t, unseen)
+	unseen, err = f.chat().Unseen()
+	require.NoError(t, err)
+	require.Len(t, unseen, 2)
+	require.Equal(t, "two\nlines", unseen[1].Text)
+
+	for _, want := range []string{"ONE\nTWO\n", ""} { // the second time there is nothing left
+		var out, errs bytes.Buffer
+		require.NoError(t, cli.Lines(f.ctx, f.chat(), cli.LinesOptions{In: strings.NewReader(""), Out: &out, Err: &errs}))
+		require.Equal(t, want, out.String())
+		require.Empty(t, errs.String())
+	}
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+
+	t.Run("each line is a message, until one says to leave", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, func(m channels.InboundMessage) *channeltest.Answer {
+			if m.Text == "fail" {
+				return &channeltest.Answer{Reply: "No answer.", Status: channels.Failed}
+			}
+			return channeltest.Echo(m)
+		})
+		var out, errs bytes.Buffer
+		in := strings.NewReader("one\r\n\n  \nfail\n/status\n/quit\nmore\n")
+		require.NoError(t, cli.Lines(f.ctx, f.chat(), cli.LinesOptions{In: in, Out: &out, Err: &errs}))
+		require.Equal(t, "echo: one\necho: /status\n", out.String())
+		require.Equal(t, "No answer.\n", errs.String())
+	})
+
+	t.Run("an interrupt ends it while nothing is typed", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, nil)
+		interrupt := make(chan struct{})
+		close(interrupt)
+		var out bytes.Buffer
+		err := cli.Lines(f.ctx, f.chat(), cli.LinesOptions{In: blocked{f.ctx}, Out: &out, Err: &out, Interrupt: interrupt})
+		require.ErrorIs(t, err, cli.ErrInterrupted)
+	})
+
+	t.Run("what was noted but never sent is said", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, nil)
+		away := f.options
+		away.Agent = unreachable{}
+		gone, cancel := context.WithCancel(f.ctx)
+		cancel()
+		require.Error(t, cli.Ask(gone, cli.New(away), "lost", nil, nil, new(bytes.Buffer)))
+		var out, errs bytes.Buffer
+		require.NoError(t, cli.Lines(f.ctx, f.chat(), cli.LinesOptions{In: strings.NewReader(""), Out: &out, Err: &errs}))
+		require.Equal(t, "was never sent: lost\n", errs.String())
+	})
+}
+
+// blocked is a terminal at which nobody types.
+type blocked struct {
+	ctx context.Context
+}
+
+func (b blocked) Read([]byte) (int, error) {
+	<-b.ctx.Done()
+	return 0, b.ctx.Err()
+}
+
+// unreachable is an agent that no message reaches.
+type unreachable struct {
+	cli.Agent
+}
+
+func (unreachable) Send(ctx context.Context, _, _, _ string) error {
+	return &remote.Error{Service: "holdfast", Err: context.DeadlineExceeded}
+}

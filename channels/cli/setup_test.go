@@ -1,0 +1,128 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/cli"
+	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/channels/http/client"
+)
+
+// patience is reached only by what hangs.
+const patience = 20 * time.Second
+
+// agent is the API as a conversation sees it.
+type agent struct {
+	api *client.Client
+}
+
+func (a agent) Send(ctx context.Context, session, id, text string) error {
+	_, err := a.api.Send(ctx, session, id, text)
+	return err
+}
+
+func (a agent) Follow(ctx context.Context, id string, on func(channels.Event)) (channels.MessageState, error) {
+	m, err := a.api.Follow(ctx, id, on)
+	return channels.MessageState{Message: m.ID, Session: m.Session, Status: m.Status, Reply: m.Reply, Turn: m.Turn}, err
+}
+
+// fixture is an agent behind a real API.
+type fixture struct {
+	ctx     context.Context
+	backend *channeltest.Backend
+	options cli.Options
+}
+
+func setup(t *testing.T, answer func(channels.InboundMessage) *channeltest.Answer) *fixture {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	f := &fixture{ctx: ctx, backend: channeltest.NewBackend(answer)}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	channel, err := http.New(http.Options{Listener: listener, Version: "v1"})
+	require.NoError(t, err)
+	serving, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- channel.Run(serving, f.backend) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+	})
+	f.options = cli.Options{Agent: agent{client.New("http://"+channel.Addr().String(), "")}, Dir: t.TempDir()}
+	return f
+}
+
+// chat is a new terminal on the same session.
+func (f *fixture) chat() *cli.Conversation { return cli.New(f.options) }
+
+// accepted waits for the message with this number, from 0, and returns it.
+func (f *fixture) accepted(t *testing.T, number int) channels.InboundMessage {
+	t.Helper()
+	require.NoError(t, f.backend.Await(f.ctx, func(c channeltest.Counts) bool { return c.Accepted > number }))
+	return f.backend.Accepted()[number]
+}
+
+// emit lets an event happen to an accepted message.
+func (f *fixture) emit(m channels.InboundMessage, e channels.Event) {
+	f.backend.Emit(f.backend.MessageID(m.Channel, m.Scope, m.ID), e)
+}
+
+// end ends an accepted message.
+func (f *fixture) end(m channels.InboundMessage, a channeltest.Answer) {
+	f.backend.End(f.backend.MessageID(m.Channel, m.Scope, m.ID), a)
+}
+
+// holdAllButStop answers only /stop.
+func holdAllButStop(m channels.InboundMessage) *channeltest.Answer {
+	if m.Text == "/stop" {
+		return &channeltest.Answer{Reply: "Stopped."}
+	}
+	return nil
+}
+
+// output is a buffer that can be waited for.
+type output struct {
+	mu      sync.Mutex
+	buffer  bytes.Buffer
+	changed chan struct{}
+}
+
+func newOutput() *output { return &output{changed: make(chan struct{}, 1)} }
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+	return o.buffer.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buffer.String()
+}
+
+// await waits until what was written is as reached wants it.
+func (o *output) await(ctx context.Context, t *testing.T, reached func(string) bool) {
+	t.Helper()
+	for !reached(o.String()) {
+		select {
+		case <-o.changed:
+		case <-ctx.Done():
+			t.Fatalf("not written, but this:\n%s", o.String())
+		}
+	}
+}
