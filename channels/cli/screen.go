@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +55,7 @@ type screen struct {
 	unprinted []string // in pieces that fit
 	printing  bool     // a printedMsg is on its way
 
+	unsent   []string // messages that wait for the one that is being sent
 	sending  bool
 	waiting  []string        // IDs of the messages that were sent and have not ended
 	shown    map[string]bool // turns whose reply was printed
@@ -101,7 +101,7 @@ func (s *screen) Init() tea.Cmd { return nil }
 func (s *screen) open() tea.Cmd {
 	cmds := []tea.Cmd{s.print(greeting(s.c.Session(), s.width))}
 	for _, note := range s.unseen {
-		cmds = append(cmds, s.print(said(note.Text, s.width)), s.onSent(sentMsg{id: note.ID, text: note.Text}))
+		cmds = append(cmds, s.print(said(note.Text, s.width)), s.follow(note))
 	}
 	return tea.Batch(cmds...)
 }
@@ -178,115 +178,8 @@ func (s *screen) recall(entry string, ok bool) {
 	}
 }
 
-// submit sends what was typed. While the agent works that is a message like any
-// other: it joins the turn or waits for it, as is configured. Messages go out one
-// by one, to arrive in their order.
-func (s *screen) submit() tea.Cmd {
-	text := strings.TrimSpace(s.input.Value())
-	if text == "" || s.sending {
-		return nil
-	}
-	if leaves(text) {
-		return tea.Quit
-	}
-	if err := s.typed.add(text); err != nil {
-		s.err = err
-		return tea.Quit
-	}
-	s.input.Reset()
-	s.sending = true
-	if len(s.waiting) == 0 {
-		s.begin()
-	}
-	send := func() tea.Msg {
-		id, err := s.c.Send(s.ctx, text)
-		return sentMsg{id: id, text: text, err: err}
-	}
-	return tea.Batch(s.print(said(text, s.width)), send, s.tick())
-}
-
-// begin starts the clock of a wait.
-func (s *screen) begin() {
-	s.label, s.started, s.stopping = thinking, time.Now(), false
-	s.streamed.Reset()
-}
-
-// interrupt stops the turn, or clears what was typed, or leaves. Leaving does not
-// stop a turn that does not want to stop.
-func (s *screen) interrupt() tea.Cmd {
-	switch {
-	case s.busy() && !s.stopping:
-		s.stopping, s.label = true, "stopping"
-		return func() tea.Msg {
-			ctx, cancel := context.WithTimeout(s.ctx, stopPatience)
-			defer cancel()
-			if err := s.c.Stop(ctx); err != nil {
-				return stopFailedMsg{err}
-			}
-			return nil
-		}
-	case !s.busy() && s.input.Value() != "":
-		s.input.Reset()
-		return nil
-	}
-	return tea.Quit
-}
-
-func (s *screen) onSent(msg sentMsg) tea.Cmd {
-	s.sending = false
-	if msg.err != nil {
-		return s.print(trouble("not sent: "+msg.err.Error(), s.width))
-	}
-	if len(s.waiting) == 0 {
-		s.begin()
-	}
-	s.waiting = append(s.waiting, msg.id)
-	follow := func() tea.Msg {
-		state, err := s.c.Await(s.ctx, msg.id, func(e channels.Event) { s.post(eventMsg{msg.id, e}) })
-		return endedMsg{msg.id, msg.text, state, err}
-	}
-	return tea.Batch(follow, s.tick())
-}
-
-// onEvent heeds the oldest message only: one that joined its turn sees the same.
-func (s *screen) onEvent(msg eventMsg) {
-	if len(s.waiting) == 0 || s.waiting[0] != msg.id {
-		return
-	}
-	switch msg.event.Kind {
-	case channels.EventText:
-		s.streamed.WriteString(msg.event.Text)
-	case channels.EventReset, channels.EventToolStart:
-		s.streamed.Reset()
-	case channels.EventToolProgress, channels.EventToolDone, channels.EventTurnJoined, channels.EventDone:
-	}
-	if label := eventLabel(msg.event); label != "" && !s.stopping {
-		s.label = oneLine(clean(label))
-	}
-}
-
-func (s *screen) onEnded(msg endedMsg) tea.Cmd {
-	s.waiting = slices.DeleteFunc(s.waiting, func(id string) bool { return id == msg.id })
-	s.begin()
-	switch {
-	case isGone(msg.err):
-		return s.print(trouble("was never sent: "+oneLine(msg.text), s.width))
-	case msg.err != nil && s.ctx.Err() != nil:
-		return nil
-	case msg.err != nil:
-		return s.print(trouble(msg.err.Error(), s.width))
-	case msg.state.Turn != "" && s.shown[msg.state.Turn]:
-		return nil
-	}
-	s.shown[msg.state.Turn] = true
-	if msg.state.Status != channels.Done {
-		return s.print(trouble(msg.state.Reply, s.width))
-	}
-	return s.print(reply(msg.state.Reply, s.width))
-}
-
 // busy reports whether there is something to wait for.
-func (s *screen) busy() bool { return s.sending || len(s.waiting) > 0 }
+func (s *screen) busy() bool { return s.sending || len(s.unsent) > 0 || len(s.waiting) > 0 }
 
 // tick has the next frame drawn, if there is something to wait for.
 func (s *screen) tick() tea.Cmd {

@@ -32,10 +32,15 @@ func (f *fixture) sit(t *testing.T, history string) *person {
 	require.NoError(t, pty.Setsize(control, &pty.Winsize{Rows: 30, Cols: 80}))
 	p := &person{t: t, ctx: f.ctx, keys: control, screen: newOutput(), left: make(chan error, 1)}
 	go func() { _, _ = io.Copy(p.screen, control) }()
+	ctx, cancel := context.WithCancel(f.ctx)
+	ended := make(chan struct{})
 	go func() {
-		p.left <- cli.Terminal(f.ctx, f.chat(), cli.TerminalOptions{In: tty, Out: tty, History: history})
+		defer close(ended)
+		p.left <- cli.Terminal(ctx, f.chat(), cli.TerminalOptions{In: tty, Out: tty, History: history})
 	}()
 	t.Cleanup(func() {
+		cancel()
+		<-ended
 		_ = tty.Close()
 		_ = control.Close()
 	})

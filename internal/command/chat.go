@@ -6,36 +6,22 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/cli"
-	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
-	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-const (
-	// healthPatience is how long an API has to say that it is there.
-	healthPatience = 2 * time.Second
-	// hostPatience is how long a process that has the home, but no API yet, has to
-	// open one, or to leave.
-	hostPatience = 10 * time.Second
-	hostPause    = 200 * time.Millisecond
-
-	// exitInterrupted is what a shell calls the end by Ctrl-C.
-	exitInterrupted exitCode = 130
-)
+// exitInterrupted is what a shell calls the end by Ctrl-C.
+const exitInterrupted exitCode = 130
 
 // exitCode ends the program without another word.
 type exitCode int
@@ -172,133 +158,4 @@ func talk(ctx context.Context, cfg config.Config, c *cli.Conversation, o chatOpt
 func terminal(f any) (*os.File, bool) {
 	file, ok := f.(*os.File)
 	return file, ok && isatty.IsTerminal(file.Fd())
-}
-
-// reachAgent finds the agent that runs, or runs one. Leave ends what it started.
-// Failed is told when an agent that it runs fails.
-func reachAgent(
-	ctx context.Context, failed context.CancelCauseFunc, cfg config.Config, log *slog.Logger, interrupt <-chan struct{},
-) (_ apiAgent, leave func(), err error) {
-	token := cfg.Channels.HTTP.Token.Reveal()
-	deadline := time.Now().Add(hostPatience)
-	for {
-		if url := findAPI(ctx, cfg); url != "" {
-			return apiAgent{client.New(url, token)}, func() {}, nil
-		}
-		if cfg.Temporal.Address != "" {
-			return apiAgent{}, nil, fmt.Errorf("no starter answers at %s (channels.http.listen), and temporal.address is set: "+
-				"run `holdfast starter` and `holdfast worker`, or `holdfast up`", cfg.Channels.HTTP.Listen)
-		}
-		n, err := hostNode(ctx, cfg, log, interrupt)
-		if err == nil {
-			return apiAgent{client.New(n.apiURL(), token)}, n.runBeside(failed), nil
-		}
-		if !errors.Is(err, engine.ErrInUse) || time.Now().After(deadline) {
-			return apiAgent{}, nil, err
-		}
-		select {
-		case <-interrupt:
-			return apiAgent{}, nil, exitInterrupted
-		case <-ctx.Done():
-			return apiAgent{}, nil, context.Cause(ctx)
-		case <-time.After(hostPause):
-		}
-	}
-}
-
-// hostNode opens everything for us alone. An interrupt ends only the start: what
-// is open then has to outlive it, to be told that it shall stop.
-func hostNode(ctx context.Context, cfg config.Config, log *slog.Logger, interrupt <-chan struct{}) (*node, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	opened := make(chan struct{})
-	defer close(opened)
-	go func() {
-		select {
-		case <-interrupt:
-			cancel(exitInterrupted)
-		case <-opened:
-		}
-	}()
-	n, err := openNode(ctx, cfg, log, roles{engine: true, worker: true, starter: true, private: true})
-	if ctx.Err() == nil {
-		return n, err
-	}
-	if n != nil {
-		n.close()
-	}
-	return nil, context.Cause(ctx)
-}
-
-// runBeside runs the node until stop is called. Failed is told if it ends before.
-func (n *node) runBeside(failed context.CancelCauseFunc) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := n.run(ctx); err != nil {
-			failed(err)
-		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-		n.close()
-	}
-}
-
-// findAPI returns the base of the API that serves this home: that of the process
-// that runs on it, or the configured one. The default address counts only if
-// something runs here: on its own it may as well belong to another home. Empty if
-// none answers.
-func findAPI(ctx context.Context, cfg config.Config) string {
-	info, err := readRun(cfg.DataDir())
-	if err == nil && info.API != "" && healthy(ctx, info.API) {
-		return info.API
-	}
-	listen := cfg.Channels.HTTP.Listen
-	if info.PID == 0 && cfg.Temporal.Address == "" && listen == config.Default(cfg.Home).Channels.HTTP.Listen {
-		return ""
-	}
-	if url := listenURL(listen); url != "" && healthy(ctx, url) {
-		return url
-	}
-	return ""
-}
-
-// listenURL is where an API that listens on an address is reached from here.
-func listenURL(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil || port == "0" {
-		return ""
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return "http://" + net.JoinHostPort(host, port)
-}
-
-func healthy(ctx context.Context, url string) bool {
-	ctx, cancel := context.WithTimeout(ctx, healthPatience)
-	defer cancel()
-	health, err := client.New(url, "").Health(ctx)
-	return err == nil && health.Status == "ok" && health.Version != ""
-}
-
-// apiAgent is the [cli.Agent] behind an HTTP API.
-type apiAgent struct {
-	api *client.Client
-}
-
-// Send implements [cli.Agent].
-func (a apiAgent) Send(ctx context.Context, session, id, text string) error {
-	_, err := a.api.Send(ctx, session, id, text)
-	return err
-}
-
-// Follow implements [cli.Agent].
-func (a apiAgent) Follow(ctx context.Context, id string, on func(channels.Event)) (channels.MessageState, error) {
-	m, err := a.api.Follow(ctx, id, on)
-	return channels.MessageState{
-		Message: m.ID, Session: m.Session, Status: m.Status, Reply: m.Reply, Turn: m.Turn, Usage: channels.Usage(m.Usage),
-	}, err
 }

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+// submit takes what was typed. While the agent works that is a message like any
+// other: it joins the turn or waits for it, as is configured.
+func (s *screen) submit() tea.Cmd {
+	text := strings.TrimSpace(s.input.Value())
+	if text == "" {
+		return nil
+	}
+	if leaves(text) {
+		return tea.Quit
+	}
+	if err := s.typed.add(text); err != nil {
+		s.err = err
+		return tea.Quit
+	}
+	s.input.Reset()
+	if !s.busy() {
+		s.begin()
+	}
+	s.unsent = append(s.unsent, text)
+	return tea.Batch(s.print(said(text, s.width)), s.send())
+}
+
+// send sends the next message. They go out one by one, to arrive in their order.
+func (s *screen) send() tea.Cmd {
+	if s.sending || len(s.unsent) == 0 {
+		return nil
+	}
+	s.sending = true
+	text := s.unsent[0]
+	s.unsent = s.unsent[1:]
+	send := func() tea.Msg {
+		id, err := s.c.Send(s.ctx, text)
+		return sentMsg{id: id, text: text, err: err}
+	}
+	return tea.Batch(send, s.tick())
+}
+
+// begin starts the clock of a wait.
+func (s *screen) begin() {
+	s.label, s.started, s.stopping = thinking, time.Now(), false
+	s.streamed.Reset()
+}
+
+// interrupt stops the turn, or clears what was typed, or leaves. Leaving does not
+// stop a turn that does not want to stop.
+func (s *screen) interrupt() tea.Cmd {
+	switch {
+	case s.busy() && !s.stopping:
+		s.stopping, s.label = true, "stopping"
+		return func() tea.Msg {
+			ctx, cancel := context.WithTimeout(s.ctx, stopPatience)
+			defer cancel()
+			if err := s.c.Stop(ctx); err != nil {
+				return stopFailedMsg{err}
+			}
+			return nil
+		}
+	case !s.busy() && s.input.Value() != "":
+		s.input.Reset()
+		return nil
+	}
+	return tea.Quit
+}
+
+func (s *screen) onSent(msg sentMsg) tea.Cmd {
+	s.sending = false
+	if msg.err != nil {
+		return tea.Batch(s.print(trouble("not sent: "+msg.err.Error(), s.width)), s.send())
+	}
+	return tea.Batch(s.follow(Note{ID: msg.id, Text: msg.text}), s.send())
+}
+
+// follow waits for the end of a message.
+func (s *screen) follow(m Note) tea.Cmd {
+	if len(s.waiting) == 0 {
+		s.begin()
+	}
+	s.waiting = append(s.waiting, m.ID)
+	follow := func() tea.Msg {
+		state, err := s.c.Await(s.ctx, m.ID, func(e channels.Event) { s.post(eventMsg{m.ID, e}) })
+		return endedMsg{m.ID, m.Text, state, err}
+	}
+	return tea.Batch(follow, s.tick())
+}
+
+// onEvent heeds the oldest message only: one that joined its turn sees the same.
+func (s *screen) onEvent(msg eventMsg) {
+	if len(s.waiting) == 0 || s.waiting[0] != msg.id {
+		return
+	}
+	switch msg.event.Kind {
+	case channels.EventText:
+		s.streamed.WriteString(msg.event.Text)
+	case channels.EventReset, channels.EventToolStart:
+		s.streamed.Reset()
+	case channels.EventToolProgress, channels.EventToolDone, channels.EventTurnJoined, channels.EventDone:
+	}
+	if label := eventLabel(msg.event); label != "" && !s.stopping {
+		s.label = oneLine(clean(label))
+	}
+}
+
+func (s *screen) onEnded(msg endedMsg) tea.Cmd {
+	s.waiting = slices.DeleteFunc(s.waiting, func(id string) bool { return id == msg.id })
+	s.begin()
+	switch {
+	case isGone(msg.err):
+		return s.print(trouble("was never sent: "+oneLine(msg.text), s.width))
+	case msg.err != nil && s.ctx.Err() != nil:
+		return nil
+	case msg.err != nil:
+		return s.print(trouble(msg.err.Error(), s.width))
+	case msg.state.Turn != "" && s.shown[msg.state.Turn]:
+		return nil
+	}
+	s.shown[msg.state.Turn] = true
+	if msg.state.Status != channels.Done {
+		return s.print(trouble(msg.state.Reply, s.width))
+	}
+	return s.print(reply(msg.state.Reply, s.width))
+}
