@@ -10,7 +10,8 @@ FROM debian:bookworm-slim
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git curl tini \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --create-home --uid 1000 holdfast
+ && useradd --create-home --uid 1000 holdfast \
+ && install -d -o holdfast -g holdfast -m 0700 /home/holdfast/.holdfast
 COPY --from=build /holdfast /usr/local/bin/holdfast
 USER holdfast
 ENV HOLDFAST_HOME=/home/holdfast/.holdfast
