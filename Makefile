@@ -26,6 +26,11 @@ test: ## All tests
 race: ## Tests with the race detector, of everything but the engine
 	go test -race -shuffle=on $(RACE)
 
+.PHONY: peers
+peers: ## Tests against other people's servers, which npm installs into .peers
+	npm install --prefix .peers --no-audit --no-fund --save-exact @copilotkit/aimock@1.43.0
+	HOLDFAST_PEERS=$(CURDIR)/.peers go test -tags peers -run '^TestAimock' -count=1 ./internal/command
+
 .PHONY: bench
 bench: ## Latency and throughput beside the engine's own floor
 	go test -run '^$$' -bench '^BenchmarkMessage' -benchtime 1x -timeout 30m -v ./internal/command

@@ -33,7 +33,7 @@ func searchAttributes() []string {
 func dial(ctx context.Context, c config.Temporal, address, identity string, logger *slog.Logger) (client.Client, error) {
 	options := client.Options{
 		HostPort: address, Namespace: c.Namespace, Identity: identity,
-		Logger: log.NewStructuredLogger(logger.With("component", "temporal")),
+		Logger: log.NewStructuredLogger(slog.New(quieter{logger.With("component", "temporal").Handler()})),
 	}
 	if c.UseTLS() {
 		settings, err := tlsConfig(c.TLS)
@@ -92,3 +92,20 @@ func registerSearchAttributes(ctx context.Context, c client.Client, namespace st
 	return fmt.Errorf("register the search attributes %v (an administrator of the cluster can, with `temporal operator search-attribute create`): %w",
 		searchAttributes(), err)
 }
+
+// quieter passes on a library's warnings and errors: what it finds worth an
+// information is a detail to us.
+type quieter struct{ slog.Handler }
+
+// Enabled implements [slog.Handler].
+func (q quieter) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements [slog.Handler].
+func (q quieter) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return quieter{q.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements [slog.Handler].
+func (q quieter) WithGroup(name string) slog.Handler { return quieter{q.Handler.WithGroup(name)} }
