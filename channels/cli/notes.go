@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Note is a message whose end was not seen yet.
@@ -22,7 +23,8 @@ type notes struct {
 }
 
 func newNotes(dir, session string) notes {
-	return notes{dir: filepath.Join(dir, url.PathEscape(session))}
+	name := strings.ReplaceAll(url.PathEscape(session), ".", "%2E") // .. is no name
+	return notes{dir: filepath.Join(dir, name)}
 }
 
 func (n notes) add(id, text string) error {
