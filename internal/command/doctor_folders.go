@@ -81,7 +81,7 @@ func (d *doctor) checkRoom() {
 		if err != nil || unix.Statfs(existing, &disk) != nil {
 			continue // said above
 		}
-		free := uint64(disk.Bavail) * uint64(disk.Bsize)
+		free := disk.Bavail * uint64(disk.Bsize)
 		switch {
 		case free < roomNeeded:
 			d.fail("disk", "make room on the disk, or set HOLDFAST_HOME to a folder on another", "%d MB are free at %s", free>>20, existing)

@@ -31,13 +31,14 @@ func (d *doctor) checkModel(ctx context.Context) {
 		why = "the first provider with a key; the setting model chooses another"
 	}
 	if errors.Is(err, llm.ErrNoProvider) && d.cfg.Model == "" {
-		found := false
-		if choice, found = localOllama(ctx); !found {
+		local, found := localOllama(ctx)
+		if !found {
 			d.warn("model", "set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key, here or under providers in the config; or start Ollama",
 				"the built-in demo answers, which is no language model: no provider has a key, and no Ollama runs here")
 			return
 		}
-		why, err = "no provider has a key, and this is the first model of the Ollama that runs here", nil
+		choice, err = local, nil
+		why = "no provider has a key, and this is the first model of the Ollama that runs here"
 	}
 	if err != nil {
 		d.fail("model", "set model to provider/model of a provider that has a key", "%v", err)

@@ -95,16 +95,16 @@ func openRuns(ctx context.Context, s setting) (runs, error) {
 	if err != nil {
 		return runs{}, err
 	}
-	return runs{client: connected, namespace: cfg.Temporal.Namespace, ui: runningUI(cfg)}, nil
+	return runs{client: connected, namespace: cfg.Temporal.Namespace, ui: runningUI(ctx, cfg)}, nil
 }
 
 // runningUI is the URL of the UI that runs on this home; empty if none does.
-func runningUI(cfg config.Config) string {
+func runningUI(ctx context.Context, cfg config.Config) string {
 	if cfg.Temporal.Address != "" {
 		return ""
 	}
 	info, err := readRun(cfg.DataDir())
-	if err != nil || info.UI == "" || !listens(context.Background(), strings.TrimPrefix(info.UI, "http://")) {
+	if err != nil || info.UI == "" || !listens(ctx, strings.TrimPrefix(info.UI, "http://")) {
 		return ""
 	}
 	return info.UI

@@ -114,11 +114,11 @@ func (h *history) resultNote(completed *historypb.ActivityTaskCompletedEventAttr
 		if result.Answered {
 			return "answered before"
 		}
-		note := result.Preview
+		parts := []string{result.Preview}
 		for _, call := range result.Calls {
-			note += " → " + call.Name
+			parts = append(parts, "→", call.Name)
 		}
-		return note
+		return strings.Join(parts, " ")
 	case protocol.CallToolActivity:
 		result := decode[protocol.CallToolResult](completed.Result)
 		if result.Failed {

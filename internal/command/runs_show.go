@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	enumspb "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
-	"go.temporal.io/sdk/client"
 )
 
 func runsShowCommand(s setting) *cobra.Command {
@@ -107,7 +106,7 @@ func printSteps(w io.Writer, steps history) error {
 // steps reads a run's history as far as it is written.
 func (r runs) steps(ctx context.Context, id, run string) (history, error) {
 	h := history{scheduled: map[int64]int{}}
-	var events client.HistoryEventIterator = r.client.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := r.client.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		if err != nil {

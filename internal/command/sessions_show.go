@@ -26,7 +26,7 @@ func sessionsShowCommand(s setting) *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withStore(cmd.Context(), s, func(cfg config.Config, stored *store.Store) error {
-				view.ui = runningUI(cfg)
+				view.ui = runningUI(cmd.Context(), cfg)
 				view.namespace = cfg.Temporal.Namespace
 				return view.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
 			})
