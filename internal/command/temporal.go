@@ -80,10 +80,19 @@ func tlsConfig(c config.TLS) (*tls.Config, error) {
 // not ours; the embedded engine does so itself.
 func registerSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
 	types := map[string]enumspb.IndexedValueType{}
-	for _, name := range searchAttributes() {
-		types[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+	known, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err != nil {
+		return fmt.Errorf("list the search attributes: %w", err)
 	}
-	_, err := c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+	for _, name := range searchAttributes() {
+		if _, there := known.GetCustomAttributes()[name]; !there {
+			types[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+		}
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
 		Namespace: namespace, SearchAttributes: types,
 	})
 	if _, exists := errors.AsType[*serviceerror.AlreadyExists](err); exists || err == nil {
