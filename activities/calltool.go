@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"go.temporal.io/sdk/activity"
 
@@ -20,11 +21,12 @@ import (
 // CallTool runs one tool call, unless its result is stored already. What the
 // model should read, failures included, is a result; the activity fails only
 // when another attempt may help.
-func (a *Agent) CallTool(ctx context.Context, in protocol.CallToolInput) (protocol.CallToolResult, error) {
+func (a *Agent) CallTool(ctx context.Context, in protocol.CallToolInput) (result protocol.CallToolResult, err error) {
 	attempt := int(activity.GetInfo(ctx).Attempt)
 	live, done := alive(ctx)
 	defer done()
-	result, err := a.callTool(live, in, attempt)
+	defer caught(a.Logger, &err)
+	result, err = a.callTool(live, in, attempt)
 	return result, failure(ctx, live, err)
 }
 
@@ -52,11 +54,7 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 		return protocol.CallToolResult{}, err
 	}
 	failpoint.Hit("tool.after")
-	row, err := a.resultRow(in, call, result)
-	if err != nil {
-		return protocol.CallToolResult{}, err
-	}
-	if stored, err = a.Store.SaveResult(ctx, row); err != nil {
+	if stored, err = a.Store.SaveResult(ctx, a.resultRow(in, call, result)); err != nil {
 		return protocol.CallToolResult{}, fmt.Errorf("store the result: %w", err)
 	}
 	failpoint.Hit("tool.stored")
@@ -83,7 +81,7 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call llm
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.Limit([]byte(call.Arguments)))
 	defer cancel()
-	result, err := t.Run(ctx, tool.Call{
+	result, err := a.run(ctx, t, tool.Call{
 		Key: j.call, Session: in.Session.Key, Attempt: attempt,
 		Arguments: json.RawMessage(call.Arguments), Journal: j,
 		Progress: func(text string) {
@@ -98,6 +96,17 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call llm
 	default:
 		return tool.Result{Text: err.Error(), Failed: true}, nil
 	}
+}
+
+// run makes the call. A tool that panics has failed, as the model is told.
+func (a *Agent) run(ctx context.Context, t tool.Tool, call tool.Call) (result tool.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.Logger.Error("panic in a tool", "tool", t.Spec.Name, "call", call.Key, "panic", p, "stack", string(debug.Stack()))
+			result, err = tool.Result{}, fmt.Errorf("%s broke in the middle, its outcome is unknown: %v", t.Spec.Name, p)
+		}
+	}()
+	return t.Run(ctx, call)
 }
 
 // retryTool reports whether a tool's error is for another attempt to cure and
@@ -118,7 +127,7 @@ func retryTool(ctx context.Context, err error, attempt int) bool {
 const toolTries = 3
 
 func called(m store.Message) protocol.CallToolResult {
-	return protocol.CallToolResult{Preview: protocol.Cut(m.Content, protocol.PreviewLimit), Failed: m.Failed}
+	return protocol.CallToolResult{Preview: protocol.Preview(m.Content, protocol.PreviewLimit), Failed: m.Failed}
 }
 
 // journal is a [tool.Journal] in the store.

@@ -23,11 +23,12 @@ const callLimit = 32
 
 // Complete makes the model call of a step, unless its completion is stored
 // already. The last one of a turn stores the reply too.
-func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (protocol.CompleteResult, error) {
+func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (result protocol.CompleteResult, err error) {
 	info := activity.GetInfo(ctx)
 	live, done := alive(ctx)
 	defer done()
-	result, err := a.complete(live, in, info)
+	defer caught(a.Logger, &err)
+	result, err = a.complete(live, in, info)
 	return result, failure(ctx, live, err)
 }
 
@@ -126,7 +127,13 @@ const finishLength = "length"
 // ask makes one model call. A conversation that is too long for the model is
 // shortened from its old end, down to the running turn.
 func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system string, begun store.Begun) (llm.Response, error) {
-	for window := a.Window; ; window /= 2 {
+	earlier := 0
+	for _, m := range begun.History {
+		if m.Turn != in.Turn {
+			earlier++
+		}
+	}
+	for window := min(a.Window, earlier); ; window /= 2 {
 		response, err := a.Provider.Complete(ctx, llm.Request{
 			Model:       a.Model,
 			Messages:    prompt.Messages(system, begun, in.Turn, window, now()),
@@ -182,7 +189,7 @@ func (a *Agent) fill(ctx context.Context, history []store.Message, turn string) 
 // call resolved: how it may be retried, for how long it may run.
 func (a *Agent) completed(turn store.Turn, m store.Message) protocol.CompleteResult {
 	result := protocol.CompleteResult{
-		Preview: protocol.Cut(m.Content, protocol.PreviewLimit),
+		Preview: protocol.Preview(m.Content, protocol.PreviewLimit),
 		Final:   len(m.ToolCalls) == 0,
 		Outbox:  turn.Outbox,
 		Model:   a.Name + "/" + a.Model,
@@ -190,7 +197,7 @@ func (a *Agent) completed(turn store.Turn, m store.Message) protocol.CompleteRes
 	}
 	for i, call := range m.ToolCalls {
 		resolved := protocol.Call{
-			Index: i, Name: protocol.Cut(call.Name, 64), Preview: protocol.Cut(call.Arguments, previewShare(len(m.ToolCalls))),
+			Index: i, Name: protocol.Preview(call.Name, nameLimit), Preview: protocol.Preview(call.Arguments, previewShare(len(m.ToolCalls))),
 			Kind: "unknown", ReadOnly: true, Timeout: time.Minute,
 		}
 		if t, err := a.Tools.Lookup(call.Name); err == nil {
@@ -201,9 +208,19 @@ func (a *Agent) completed(turn store.Turn, m store.Message) protocol.CompleteRes
 	return result
 }
 
-// previewShare is how much of each of n calls' arguments the UI is shown.
+const (
+	// nameLimit bounds the name of a call, and callCost what else each takes up
+	// in a payload.
+	nameLimit = 64
+	callCost  = nameLimit + 110
+	// resultCost is what a completion takes up in a payload besides its calls.
+	resultCost = protocol.PreviewLimit + 500
+)
+
+// previewShare is how much of each of n calls' arguments the UI is shown, so that
+// all fit a payload.
 func previewShare(n int) int {
-	return min(protocol.PreviewLimit/2, (protocol.PayloadLimit/2)/max(n, 1))
+	return min(protocol.PreviewLimit/2, (protocol.PayloadLimit-resultCost)/max(n, 1)-callCost)
 }
 
 // named gives each call our own ID, which no other call of the session has:

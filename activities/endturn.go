@@ -103,7 +103,10 @@ func status(s *protocol.Status) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Working: step %d (%s), %d tokens so far.", s.Step, s.Doing, s.Tokens)
-	if s.Queued > 0 {
+	switch {
+	case s.Queued == 1:
+		b.WriteString(" One message is waiting.")
+	case s.Queued > 1:
 		fmt.Fprintf(&b, " %d messages are waiting.", s.Queued)
 	}
 	return b.String()

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
@@ -31,7 +32,7 @@ const (
 
 // Types of retryable errors, as the UI shows them.
 const (
-	errorShutdown  = "WorkerShutdown"
+	errorHandBack  = "HandBack"
 	errorTemporary = "Temporary"
 )
 
@@ -48,8 +49,6 @@ func failure(ctx, live context.Context, err error) error {
 	switch failed := remote.As(err); {
 	case errors.Is(err, llm.ErrTooLong):
 		return hopeless(protocol.ErrorTooLong, "The conversation is too long for the model. Start a new one with /new.")
-	case errors.Is(err, channels.ErrGone):
-		return hopeless(protocol.ErrorGone, err.Error())
 	case errors.Is(err, store.ErrTurnEnded), errors.Is(err, store.ErrNotFound):
 		return hopeless(protocol.ErrorInvalid, "The request had ended already: "+err.Error())
 	case failed == nil:
@@ -59,9 +58,42 @@ func failure(ctx, live context.Context, err error) error {
 	case activity.GetInfo(ctx).Attempt >= serviceTries:
 		return hopeless(protocol.ErrorRefused, fmt.Sprintf("I could not get an answer after %d attempts: %v. Try again later.", serviceTries, err))
 	default:
-		return temporal.NewApplicationErrorWithOptions(protocol.Cut(err.Error(), protocol.PreviewLimit), errorTemporary, temporal.ApplicationErrorOptions{
-			NextRetryDelay: min(failed.RetryAfter, longestWait),
-		})
+		return temporary(failed, err)
+	}
+}
+
+// undelivered decides what becomes of a delivery that ended with err: it is tried
+// for as long as the workflow wants, for the channel may be away for hours.
+func undelivered(live context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ended := ctxFailure(live); ended != nil {
+		return ended
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return hopeless(protocol.ErrorInvalid, "There is no such reply: "+err.Error())
+	}
+	if failed := remote.As(err); failed != nil {
+		return temporary(failed, err)
+	}
+	return err
+}
+
+// temporary is an error that another attempt may cure, after the time that the
+// service asked for.
+func temporary(failed *remote.Error, err error) error {
+	return temporal.NewApplicationErrorWithOptions(protocol.Cut(err.Error(), protocol.PreviewLimit), errorTemporary, temporal.ApplicationErrorOptions{
+		NextRetryDelay: min(failed.RetryAfter, longestWait),
+	})
+}
+
+// caught turns a panic into an error that ends the step: another attempt would
+// most likely panic, too. It is deferred.
+func caught(log *slog.Logger, err *error) {
+	if p := recover(); p != nil {
+		log.Error("panic", "panic", p, "stack", string(debug.Stack()))
+		*err = hopeless(protocol.ErrorInvalid, fmt.Sprintf("Something broke inside Holdfast (%v). Its log says where.", p))
 	}
 }
 
@@ -73,7 +105,7 @@ func ctxFailure(ctx context.Context) error {
 	case errors.Is(cause, tool.ErrStopped):
 		return temporal.NewCanceledError()
 	default:
-		return temporal.NewApplicationErrorWithOptions(cause.Error(), errorShutdown, temporal.ApplicationErrorOptions{
+		return temporal.NewApplicationErrorWithOptions(cause.Error(), errorHandBack, temporal.ApplicationErrorOptions{
 			NextRetryDelay: handBack,
 			Category:       temporal.ApplicationErrorCategoryBenign,
 		})

@@ -3,10 +3,11 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
@@ -15,13 +16,14 @@ import (
 // enough for a timeout of 30 s, seldom enough that a short activity never does.
 const heartbeatInterval = 5 * time.Second
 
-// errShutdown is the cause of an activity's end when its worker shuts down.
-var errShutdown = errors.New("the worker is shutting down")
+// errHandBack is the cause of an activity's end when another attempt will follow:
+// its worker shuts down, or has lost touch with the engine.
+var errHandBack = errors.New("the worker gives the activity back")
 
 // alive heartbeats for as long as the activity runs, whatever it is busy with,
-// and returns a context whose cause tells why it ended: [errShutdown], or
-// [tool.ErrStopped] when the user stopped the turn or the run is closed. The
-// caller must call done before it returns.
+// and returns a context whose cause tells why it ended: [tool.ErrStopped] when
+// the user stopped the turn, else [errHandBack]. The caller must call done before
+// it returns.
 func alive(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
 	finished := make(chan struct{})
@@ -49,11 +51,14 @@ func alive(parent context.Context) (ctx context.Context, done func()) {
 	}
 }
 
-// endCause says in our words why the SDK ended an activity's context.
+// endCause says in our words why the SDK ended an activity's context. Only the
+// engine's word that it is cancelled is the user's: heartbeats that fail for a
+// while, or an attempt that timed out while the machine slept, are no reason to
+// end a command that the next attempt will find again.
 func endCause(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	if errors.Is(cause, worker.ErrWorkerShutdown) || errors.Is(cause, context.DeadlineExceeded) {
-		return errShutdown
+	if temporal.IsCanceledError(cause) {
+		return tool.ErrStopped
 	}
-	return tool.ErrStopped
+	return fmt.Errorf("%w: %w", errHandBack, cause)
 }

@@ -29,7 +29,7 @@ func (o *Outbox) Deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 	live, done := alive(ctx)
 	defer done()
 	result, err := o.deliver(live, in)
-	return result, failure(ctx, live, err)
+	return result, undelivered(live, err)
 }
 
 func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protocol.DeliverResult, error) {
@@ -46,7 +46,7 @@ func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 	failpoint.Hit("deliver.claimed")
 	sent, err := o.send(ctx, out)
 	switch {
-	case errors.Is(err, channels.ErrGone):
+	case errors.Is(err, channels.ErrGone), hopelessly(err):
 		if err := o.store.MarkFailed(ctx, out.ID, out.Fence, err.Error()); err != nil {
 			return protocol.DeliverResult{}, fmt.Errorf("record the failed delivery: %w", err)
 		}
@@ -84,4 +84,11 @@ func (o *Outbox) send(ctx context.Context, out store.Outbound) (channels.Sent, e
 func refused(err error) bool {
 	failed := remote.As(err)
 	return failed != nil && failed.Status != 0 && failed.Status < 500
+}
+
+// hopelessly reports whether the platform refused in a way that no other attempt
+// cures: the token was revoked, or it does not take the message.
+func hopelessly(err error) bool {
+	failed := remote.As(err)
+	return failed != nil && failed.Permanent()
 }

@@ -22,7 +22,7 @@ const (
 
 // resultRow is a tool's result as the transcript has it. What the model is not
 // shown is kept whole in the store, and in a workspace file that it can read.
-func (a *Agent) resultRow(in protocol.CallToolInput, call llm.ToolCall, result tool.Result) (store.Message, error) {
+func (a *Agent) resultRow(in protocol.CallToolInput, call llm.ToolCall, result tool.Result) store.Message {
 	text := strings.ToValidUTF8(result.Text, "\uFFFD")
 	if text == "" {
 		text = "(no output)"
@@ -32,17 +32,20 @@ func (a *Agent) resultRow(in protocol.CallToolInput, call llm.ToolCall, result t
 		Content: text, CallID: call.ID, Name: call.Name, Failed: result.Failed,
 	}
 	if len(text) <= shownLimit {
-		return row, nil
+		return row
 	}
 	file := filepath.Join(a.results, protocol.CallKey(in.Turn, in.Step, in.Index)+".txt")
+	where := "the whole output is in the workspace file " + file
 	if err := a.keep(file, text); err != nil {
-		return store.Message{}, err
+		// The call was made: its result counts for more than the rest of it.
+		a.Logger.Warn("long result not kept in the workspace", "call", protocol.CallKey(in.Turn, in.Step, in.Index), "err", err)
+		where = "it could not be kept in a file: " + err.Error()
 	}
 	row.Full = []byte(protocol.Cut(text, keptLimit))
 	head, tail := headTail(text, shownLimit)
-	row.Content = fmt.Sprintf("%s\n\n[… %d of %d bytes left out; the whole output is in the workspace file %s …]\n\n%s",
-		head, len(text)-len(head)-len(tail), len(text), file, tail)
-	return row, nil
+	row.Content = fmt.Sprintf("%s\n\n[… %d of %d bytes left out; %s …]\n\n%s",
+		head, len(text)-len(head)-len(tail), len(text), where, tail)
+	return row
 }
 
 // keep writes a result into the workspace, the same again if an earlier attempt

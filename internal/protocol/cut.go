@@ -18,3 +18,31 @@ func Cut(text string, limit int) string {
 	}
 	return text[:end] + "…"
 }
+
+// Preview is [Cut] for what goes into a payload: limit bounds the bytes that the
+// text takes up there, as JSON and without the quotes.
+func Preview(text string, limit int) string {
+	text = Cut(text, limit)
+	size, end := 0, 0
+	for i, r := range text {
+		if size += jsonSize(r); size > limit {
+			return text[:end] + "…"
+		}
+		if size <= limit-len("…") {
+			end = i + utf8.RuneLen(r)
+		}
+	}
+	return text
+}
+
+// jsonSize is how many bytes encoding/json writes for a character of a string.
+func jsonSize(r rune) int {
+	switch {
+	case strings.ContainsRune("\"\\\b\f\n\r\t", r):
+		return 2
+	case r < ' ', strings.ContainsRune("<>&\u2028\u2029", r):
+		return 6
+	default:
+		return utf8.RuneLen(r)
+	}
+}

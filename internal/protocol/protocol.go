@@ -45,10 +45,9 @@ const (
 // Types of errors that activities report as hopeless. A retry cannot help; the
 // user is told the message.
 const (
-	ErrorRefused = "Refused"  // the provider refuses: bad key, unknown model, bad request
-	ErrorTooLong = "TooLong"  // the conversation does not fit the model
-	ErrorInvalid = "Invalid"  // our own input makes no sense: a bug, or rows that were deleted
-	ErrorGone    = "ChatGone" // the chat cannot be written to any more
+	ErrorRefused = "Refused" // the provider refuses: bad key, unknown model, bad request
+	ErrorTooLong = "TooLong" // the conversation does not fit the model
+	ErrorInvalid = "Invalid" // our own input makes no sense: a bug, or rows that were deleted
 )
 
 // PreviewLimit bounds, in bytes, each text that is put into a payload for a

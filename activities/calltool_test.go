@@ -1,0 +1,279 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+func TestCallToolRunsACallOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, calls(1, "count", `{"n":1}`))
+	var ran []tool.Call
+	b.add(t, "count", tool.Repeatable, func(_ context.Context, call tool.Call) (tool.Result, error) {
+		call.Progress("half way")
+		ran = append(ran, call)
+		return tool.Result{Text: "counted"}, nil
+	})
+	b.asked(t)
+	events, cancel := b.bus.Subscribe("m1")
+	defer cancel()
+	for range 2 {
+		result, err := b.callTool(t, "m1", 1, 0)
+		require.NoError(t, err)
+		require.Equal(t, protocol.CallToolResult{Preview: "counted"}, result)
+	}
+	require.Len(t, ran, 1, "the second attempt adopts the stored result")
+	require.Equal(t, protocol.CallKey("m1", 1, 0), ran[0].Key)
+	require.Equal(t, session.Key, ran[0].Session)
+	require.JSONEq(t, `{"n":1}`, string(ran[0].Arguments))
+	require.Equal(t, event.Event{Kind: event.ToolStart, Tool: "count", Text: `{"n":1}`, Step: 1}, <-events)
+	require.Equal(t, event.Event{Kind: event.ToolProgress, Tool: "count", Text: "half way", Step: 1}, <-events)
+	require.Equal(t, event.Event{Kind: event.ToolDone, Tool: "count", Text: "counted", Step: 1}, <-events)
+}
+
+func TestCallToolTellsTheModel(t *testing.T) {
+	t.Parallel()
+	type arguments struct {
+		Path string `json:"path"`
+	}
+	strict, err := tool.New("strict", "Wants a path.", tool.Repeatable, func(context.Context, tool.Call, arguments) (tool.Result, error) {
+		return tool.Result{Text: "ok"}, nil
+	})
+	require.NoError(t, err)
+	run := func(run func(context.Context, tool.Call) (tool.Result, error)) tool.Tool {
+		return tool.Tool{Spec: llm.ToolSpec{Name: "strict"}, Timeout: 10 * time.Millisecond, Run: run}
+	}
+	tests := []struct {
+		name      string
+		call      llmtest.Call
+		tool      tool.Tool
+		contained string
+	}{
+		{"of a tool that is not there, with those that are", llmtest.Call{Name: "other", Arguments: `{}`}, strict, "strict"},
+		{"of arguments that are missing", llmtest.Call{Name: "strict", Arguments: `{}`}, strict, "path"},
+		{"of arguments that are no object", llmtest.Call{Name: "strict", Arguments: `[1]`}, strict, "invalid arguments"},
+		{"of an error", llmtest.Call{Name: "strict"}, run(func(context.Context, tool.Call) (tool.Result, error) {
+			return tool.Result{}, errors.New("no such file")
+		}), "no such file"},
+		{"of a result that failed", llmtest.Call{Name: "strict"}, run(func(context.Context, tool.Call) (tool.Result, error) {
+			return tool.Result{Text: "exit status 1", Failed: true}, nil
+		}), "exit status 1"},
+		{"of a timeout", llmtest.Call{Name: "strict"}, run(func(ctx context.Context, _ tool.Call) (tool.Result, error) {
+			<-ctx.Done()
+			return tool.Result{}, context.Cause(ctx)
+		}), "deadline exceeded"},
+		{"of a service that refuses", llmtest.Call{Name: "strict"}, run(func(context.Context, tool.Call) (tool.Result, error) {
+			return tool.Result{}, &remote.Error{Service: "search", Status: 403, Err: errors.New("no credit")}
+		}), "no credit"},
+		{"of a panic", llmtest.Call{Name: "strict"}, run(func(context.Context, tool.Call) (tool.Result, error) {
+			panic("nil map")
+		}), "nil map"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, llmtest.Calls(tt.call), llmtest.Text("I see"))
+			require.NoError(t, b.tools.Register(tt.tool))
+			b.asked(t)
+			result, err := b.callTool(t, "m1", 1, 0)
+			require.NoError(t, err)
+			require.True(t, result.Failed)
+			_, err = b.complete(t, "m1", 2)
+			require.NoError(t, err)
+			require.Contains(t, b.model.Requests()[1].Results()[0], tt.contained)
+			require.Empty(t, b.model.Invalid())
+		})
+	}
+}
+
+func TestCallToolTriesAgain(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		err   error
+		delay time.Duration
+	}{
+		{"where the tool says so", errors.Join(tool.ErrRetry, errors.New("disk full")), 0},
+		{"where a service is away", &remote.Error{Service: "search", Err: errors.New("no route")}, 0},
+		{"when a service asked to come later", &remote.Error{Service: "search", Status: 429, RetryAfter: 3 * time.Second, Err: errors.New("slow down")}, 3 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, calls(1, "flaky", `{}`))
+			fail := tt.err
+			b.add(t, "flaky", tool.Repeatable, func(context.Context, tool.Call) (tool.Result, error) {
+				err := fail
+				fail = nil
+				return tool.Result{Text: "ok"}, err
+			})
+			b.asked(t)
+			_, err := b.callTool(t, "m1", 1, 0)
+			require.False(t, failed(t, err).NonRetryable())
+			require.Equal(t, tt.delay, failed(t, err).NextRetryDelay())
+			result, err := b.callTool(t, "m1", 1, 0)
+			require.NoError(t, err)
+			require.Equal(t, "ok", result.Preview)
+		})
+	}
+}
+
+func TestCallToolAfterAnAttemptThatWasLost(t *testing.T) {
+	t.Parallel()
+	interrupted := errors.Join(tool.ErrRetry, errors.New("worker lost"))
+
+	t.Run("a once tool is not run again", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, calls(1, "pay", `{}`))
+		ran := 0
+		b.add(t, "pay", tool.Once, func(context.Context, tool.Call) (tool.Result, error) {
+			ran++
+			return tool.Result{}, interrupted
+		})
+		b.asked(t)
+		_, err := b.callTool(t, "m1", 1, 0)
+		require.Error(t, err)
+		result, err := b.callTool(t, "m1", 1, 0)
+		require.NoError(t, err)
+		require.True(t, result.Failed)
+		require.Contains(t, result.Preview, "outcome unknown")
+		require.Equal(t, 1, ran)
+	})
+
+	t.Run("a keyed tool finds what it intended", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, calls(1, "write", `{}`))
+		effects := 0
+		b.add(t, "write", tool.Keyed, func(ctx context.Context, call tool.Call) (tool.Result, error) {
+			stored, fresh, err := call.Journal.Intend(ctx, "file", []byte("after"))
+			if err != nil || !fresh {
+				return tool.Result{Text: "found " + string(stored)}, err
+			}
+			effects++
+			return tool.Result{}, interrupted
+		})
+		b.asked(t)
+		_, err := b.callTool(t, "m1", 1, 0)
+		require.Error(t, err)
+		result, err := b.callTool(t, "m1", 1, 0)
+		require.NoError(t, err)
+		require.Equal(t, "found after", result.Preview)
+		require.Equal(t, 1, effects)
+	})
+
+	t.Run("a call of a turn that has ended is hopeless", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, calls(1, "write", `{}`))
+		b.add(t, "write", tool.Keyed, func(ctx context.Context, call tool.Call) (tool.Result, error) {
+			_, _, err := call.Journal.Intend(ctx, "file", nil)
+			return tool.Result{}, errors.Join(tool.ErrRetry, err)
+		})
+		b.asked(t)
+		_, err := b.store.EndTurn(t.Context(), store.End{
+			Session: session.Key, Channel: session.Channel, Turn: "m1", Status: store.TurnStopped, Reply: "Stopped.", Fill: "stopped",
+		})
+		require.NoError(t, err)
+		result, err := b.callTool(t, "m1", 1, 0)
+		require.NoError(t, err)
+		require.Equal(t, "stopped", result.Preview, "it was filled in")
+		_, err = b.callTool(t, "m1", 7, 0)
+		require.Equal(t, protocol.ErrorInvalid, failed(t, err).Type())
+		_, err = b.callTool(t, "m1", 1, 7)
+		require.Equal(t, protocol.ErrorInvalid, failed(t, err).Type())
+	})
+}
+
+func TestCallToolOutput(t *testing.T) {
+	t.Parallel()
+	// output runs a call whose tool says text, and returns what the model is told.
+	output := func(t *testing.T, prepare func(*bundle), text string) (*bundle, string) {
+		t.Helper()
+		b := setup(t, calls(1, "say", `{}`), llmtest.Text("I see"))
+		b.add(t, "say", tool.Repeatable, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Text: text}, nil })
+		prepare(b)
+		b.asked(t)
+		result, err := b.callTool(t, "m1", 1, 0)
+		require.NoError(t, err)
+		require.False(t, result.Failed)
+		requireFits(t, result)
+		_, err = b.complete(t, "m1", 2)
+		require.NoError(t, err)
+		require.Empty(t, b.model.Invalid())
+		return b, b.model.Requests()[1].Results()[0]
+	}
+	nothing := func(*bundle) {}
+	file := filepath.Join("results", protocol.CallKey("m1", 1, 0)+".txt")
+
+	t.Run("of 5 MB is cut for the model and kept in a file", func(t *testing.T) {
+		t.Parallel()
+		text := "start" + strings.Repeat("ü", 5<<19) + "end"
+		b, told := output(t, nothing, text)
+		require.Less(t, len(told), 17_000)
+		require.True(t, strings.HasPrefix(told, "start"))
+		require.True(t, strings.HasSuffix(told, "end"))
+		require.Contains(t, told, file)
+		kept, err := os.ReadFile(filepath.Join(b.workspace, file))
+		require.NoError(t, err)
+		require.Equal(t, text, string(kept))
+		full, err := b.store.FullResult(t.Context(), "m1", 1, 0)
+		require.NoError(t, err)
+		require.Len(t, full, len(text))
+	})
+
+	t.Run("that cannot be kept in a file is told all the same", func(t *testing.T) {
+		t.Parallel()
+		_, told := output(t, func(b *bundle) {
+			require.NoError(t, os.WriteFile(filepath.Join(b.workspace, "results"), nil, 0o600))
+		}, strings.Repeat("x", 20_000))
+		require.Contains(t, told, "could not be kept")
+		require.Contains(t, told, strings.Repeat("x", 1000))
+	})
+
+	t.Run("that is binary is text", func(t *testing.T) {
+		t.Parallel()
+		_, told := output(t, nothing, "a\xff\xfeb\x00c\x1b[31m")
+		require.Equal(t, "a\uFFFDb\uFFFDc\x1b[31m", told)
+	})
+
+	t.Run("that JSON escapes fits a payload", func(t *testing.T) {
+		t.Parallel()
+		output(t, nothing, strings.Repeat("\x01<>&\u2028", 5_000))
+	})
+
+	t.Run("of nothing is said to be nothing", func(t *testing.T) {
+		t.Parallel()
+		_, told := output(t, nothing, "")
+		require.Equal(t, "(no output)", told)
+	})
+}
+
+func TestCallToolResultsNeverLeaveTheWorkspace(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	b := setup(t, calls(1, "say", `{}`))
+	require.NoError(t, os.Symlink(outside, filepath.Join(b.workspace, "results")))
+	b.add(t, "say", tool.Repeatable, func(context.Context, tool.Call) (tool.Result, error) {
+		return tool.Result{Text: strings.Repeat("x", 20_000)}, nil
+	})
+	b.asked(t)
+	_, err := b.callTool(t, "m1", 1, 0)
+	require.NoError(t, err)
+	left, err := os.ReadDir(outside)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

@@ -1,0 +1,151 @@
+package activities_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+func (b *bundle) endTurn(t *testing.T, in protocol.EndTurnInput) protocol.EndTurnResult {
+	t.Helper()
+	in.Session = session
+	result, err := execute[protocol.EndTurnResult](t, b.agent.EndTurn, in)
+	require.NoError(t, err)
+	return result
+}
+
+func TestEndTurn(t *testing.T) {
+	t.Parallel()
+
+	t.Run("tells the user why, and leaves a transcript that a model takes", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, calls(2, "noop", `{}`), llmtest.Text("next"))
+		b.accept(t, "m1", "do it", true)
+		_, err := b.complete(t, "m1", 1, "m1")
+		require.NoError(t, err)
+		b.accept(t, "m2", "and this", true)
+		joined, cancel := b.bus.Subscribe("m2")
+		defer cancel()
+		for range 2 {
+			ended := b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Messages: []string{"m2"}, Ending: protocol.EndingFailed, Reason: "The model is away."})
+			require.Equal(t, protocol.OutboxID("m1"), ended.Outbox, "ending it again changes nothing")
+		}
+		require.Equal(t, event.Done, (<-joined).Kind)
+		turn := b.turn(t, "m1")
+		require.Equal(t, store.TurnFailed, turn.Status)
+		require.Equal(t, "The model is away.", turn.Reply)
+		_, answered, err := b.store.MessageState(t.Context(), "m2")
+		require.NoError(t, err)
+		require.Equal(t, "m1", answered.ID)
+		b.accept(t, "m3", "next", false)
+		_, err = b.complete(t, "m3", 1, "m3")
+		require.NoError(t, err)
+		require.Empty(t, b.model.Invalid())
+	})
+
+	t.Run("of a stopped turn is silent where another answer says it", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, calls(1, "noop", `{}`))
+		b.accept(t, "m1", "do it", true)
+		_, err := b.complete(t, "m1", 1, "m1")
+		require.NoError(t, err)
+		require.Empty(t, b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped, Silent: true}).Outbox)
+		require.Equal(t, store.TurnStopped, b.turn(t, "m1").Status)
+		require.Equal(t, "Stopped.", b.turn(t, "m1").Reply)
+	})
+
+	t.Run("of one that had not begun makes and ends it", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.accept(t, "m1", "do it", true)
+		require.NotEmpty(t, b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Messages: []string{"m1"}, Ending: protocol.EndingFailed, Reason: "No."}).Outbox)
+		require.Equal(t, "No.", b.turn(t, "m1").Reply)
+	})
+
+	t.Run("of one whose message another turn has does nothing", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, llmtest.Text("hello"))
+		b.asked(t)
+		require.Empty(t, b.endTurn(t, protocol.EndTurnInput{Turn: "m9", Messages: []string{"m1"}, Ending: protocol.EndingStopped}).Outbox)
+		require.Equal(t, "hello", b.turn(t, "m1").Reply)
+	})
+
+	t.Run("ends the commands that the turn started, and no others", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, calls(2, "exec", `{}`))
+		commands, err := supervisor.New(supervisor.Options{Dir: t.TempDir()})
+		require.NoError(t, err)
+		b.options.Supervisor = commands
+		b.agent, err = activities.NewAgent(b.options)
+		require.NoError(t, err)
+		b.add(t, "exec", tool.Keyed, func(ctx context.Context, call tool.Call) (tool.Result, error) {
+			_, _, err := call.Journal.Intend(ctx, "exec", nil)
+			return tool.Result{}, err
+		})
+		b.asked(t)
+		run := func(key string) *supervisor.Process {
+			process, err := commands.Start(t.Context(), supervisor.Spec{Key: key, Command: "sleep 600", Dir: b.workspace})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, commands.Stop(context.Background(), key)) })
+			return process
+		}
+		ours, other := run(protocol.CallKey("m1", 1, 0)), run(protocol.CallKey("m2", 1, 0))
+		_, err = b.callTool(t, "m1", 1, 0)
+		require.NoError(t, err)
+		b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped})
+		exit, ended := ours.Exit()
+		require.True(t, ended)
+		require.True(t, exit.Stopped)
+		_, ended = other.Exit()
+		require.False(t, ended)
+	})
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		input protocol.AnswerInput
+		want  string
+	}{
+		{"help", protocol.AnswerInput{Command: protocol.CommandHelp}, "/status"},
+		{"new", protocol.AnswerInput{Command: protocol.CommandNew}, "New conversation."},
+		{"stop, of what runs", protocol.AnswerInput{Command: protocol.CommandStop, Stopped: true}, "Stopped."},
+		{"stop, of nothing", protocol.AnswerInput{Command: protocol.CommandStop}, "Nothing is running."},
+		{"status, of nothing", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{}}, "Nothing is running."},
+		{"status, of what runs", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{
+			Turn: "m9", Step: 3, Doing: "exec: make", Tokens: 70, Queued: 2,
+		}}, "step 3 (exec: make), 70 tokens so far. 2 messages are waiting."},
+		{"status, with one more message", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{
+			Turn: "m9", Queued: 1,
+		}}, "One message is waiting."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.accept(t, "m1", "/command", true)
+			tt.input.Session, tt.input.Message = session, "m1"
+			for i := range 2 {
+				result, err := execute[protocol.AnswerResult](t, b.agent.Answer, tt.input)
+				require.NoError(t, err)
+				require.Equal(t, i == 1, result.Answered)
+				require.Equal(t, protocol.OutboxID("m1"), result.Outbox)
+			}
+			require.Contains(t, b.turn(t, "m1").Reply, tt.want)
+			kept, err := b.store.Session(t.Context(), session.Key)
+			require.NoError(t, err)
+			require.Equal(t, tt.input.Command == protocol.CommandNew, kept.Epoch == 1, "only /new begins a new conversation, and once")
+		})
+	}
+}
