@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -39,7 +40,7 @@ const receiverPause = 5 * time.Second
 
 func (s *Starter) receive(ctx context.Context, name string, receiver channels.Receiver) {
 	for {
-		err := receiver.Run(ctx, s)
+		err := s.runReceiver(ctx, receiver)
 		if ctx.Err() != nil {
 			return
 		}
@@ -48,6 +49,17 @@ func (s *Starter) receive(ctx context.Context, name string, receiver channels.Re
 			return
 		}
 	}
+}
+
+// runReceiver runs a receiver once. A panic of its own is its error, so that the
+// other channels stay up.
+func (s *Starter) runReceiver(ctx context.Context, receiver channels.Receiver) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return receiver.Run(ctx, s)
 }
 
 // every calls do at intervals until ctx ends, and logs what it returns.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+	"unicode"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -93,11 +94,10 @@ func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 		return accepted, nil
 	}
 	// The caller may go away; what is durable is to be signalled all the same.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signalTimeout)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	if err := s.signal(ctx, stored); err != nil {
 		s.log.Warn("message accepted but not signalled, the sweeper will", "session", stored.Session, "err", err)
-		if err := s.o.Store.Postpone(context.WithoutCancel(ctx), stored.ID, time.Now().Add(sweepInterval)); err != nil {
+		if err := s.o.Store.Postpone(ctx, stored.ID, time.Now().Add(sweepInterval)); err != nil {
 			s.log.Error("sweep not scheduled", "session", stored.Session, "err", err)
 		}
 	}
@@ -109,6 +109,8 @@ func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 func (s *Starter) signal(ctx context.Context, m store.Inbound) error {
 	ref := protocol.SessionRef{Key: m.Session, Channel: m.Channel}
 	preview := protocol.Cut(strings.Join(strings.Fields(m.Text), " "), previewLimit)
+	ctx, cancel := context.WithTimeout(ctx, signalTimeout)
+	defer cancel()
 	_, err := s.o.Client.SignalWithStartWorkflow(ctx, protocol.WorkflowID(m.Session),
 		protocol.MessageSignal, protocol.Message{
 			ID: m.ID, Sender: m.Sender, Command: protocol.Command(m.Command), Join: m.Join, Preview: preview,
@@ -160,7 +162,10 @@ func searchAttributes(m store.Inbound) temporal.SearchAttributes {
 // parseCommand finds a command at the start of a message. Anything else with a
 // slash is a message like any other: paths start with one too.
 func parseCommand(text string) (protocol.Command, string) {
-	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	word := strings.TrimSpace(text)
+	if end := strings.IndexFunc(word, unicode.IsSpace); end > 0 {
+		word = word[:end]
+	}
 	switch command := protocol.Command(strings.TrimPrefix(strings.ToLower(word), "/")); {
 	case !strings.HasPrefix(word, "/"):
 		return protocol.CommandNone, text

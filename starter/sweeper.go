@@ -23,11 +23,15 @@ func (s *Starter) sweep(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for messages that nobody took: %w", err)
 	}
+	behind := map[string]bool{} // sessions with a message that has to come first
 	for _, m := range overdue {
+		if behind[m.Session] {
+			continue
+		}
 		wait := max(sweepInterval, now.Sub(m.AcceptedAt))
 		if err := s.signal(ctx, m); err != nil {
 			s.log.Warn("message not signalled, will try again", "session", m.Session, "err", err)
-			wait = sweepInterval
+			wait, behind[m.Session] = sweepInterval, true
 		}
 		if err := s.o.Store.Postpone(ctx, m.ID, now.Add(wait)); err != nil {
 			return fmt.Errorf("postpone a sweep: %w", err)
@@ -37,15 +41,21 @@ func (s *Starter) sweep(ctx context.Context) error {
 }
 
 // Recover signals every accepted message that no turn has consumed, without
-// waiting for the sweeper. It is called once, when the process starts.
+// waiting for the sweeper, which gets those that cannot be signalled now. It is
+// called once, when the process starts.
 func (s *Starter) Recover(ctx context.Context) error {
 	waiting, err := s.o.Store.Unconsumed(ctx, sweepLimit)
 	if err != nil {
 		return fmt.Errorf("look for messages that nobody took: %w", err)
 	}
+	behind := map[string]bool{}
 	for _, m := range waiting {
+		if behind[m.Session] {
+			continue
+		}
 		if err := s.signal(ctx, m); err != nil {
-			return err
+			s.log.Warn("message not signalled, the sweeper will", "session", m.Session, "err", err)
+			behind[m.Session] = true
 		}
 	}
 	return nil

@@ -1,0 +1,179 @@
+package starter_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+var errAway = errors.New("the engine is away")
+
+func away(protocol.Message) error { return errAway }
+
+func TestAccept(t *testing.T) {
+	t.Parallel()
+
+	t.Run("stores a message before it is signalled", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.engine.setRefuse(func(m protocol.Message) error {
+			_, err := b.store.Inbound(context.Background(), m.ID)
+			return err
+		})
+		accepted := b.accept(t, inbound("1", "hi"))
+		require.Equal(t, channels.Accepted{
+			Message: protocol.MessageID("test", "", "1"), Session: "test:c1", WorkflowID: "session/test:c1",
+		}, accepted)
+		require.Equal(t, []string{accepted.Message}, b.engine.signalled())
+	})
+
+	t.Run("takes a message whose signal fails", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.engine.setRefuse(away)
+		accepted := b.accept(t, inbound("1", "hi"))
+		require.Empty(t, b.engine.signalled())
+		state, err := b.Message(t.Context(), accepted.Message)
+		require.NoError(t, err)
+		require.Equal(t, channels.Queued, state.Status)
+	})
+
+	t.Run("does not take one that it cannot store", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		require.NoError(t, b.store.Close())
+		_, err := b.Accept(t.Context(), inbound("1", "hi"))
+		require.Error(t, err)
+		require.Empty(t, b.engine.signalled())
+	})
+
+	t.Run("signals a duplicate again until it is consumed", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		first := b.accept(t, inbound("1", "hi"))
+		again := b.accept(t, inbound("1", "hi"))
+		require.False(t, first.Duplicate)
+		require.True(t, again.Duplicate)
+		require.Equal(t, first.Message, again.Message)
+		require.Len(t, b.engine.signalled(), 2)
+		b.begin(t, first.Message, 1, first.Message)
+		require.True(t, b.accept(t, inbound("1", "hi")).Duplicate)
+		require.Len(t, b.engine.signalled(), 2)
+	})
+
+	t.Run("refuses an ID that comes again with another text or chat", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.accept(t, inbound("1", "hi"))
+		_, err := b.Accept(t.Context(), inbound("1", "ho"))
+		require.ErrorIs(t, err, channels.ErrConflict)
+		elsewhere := inbound("1", "hi")
+		elsewhere.Chat = "c2"
+		_, err = b.Accept(t.Context(), elsewhere)
+		require.ErrorIs(t, err, channels.ErrConflict)
+		elsewhere.Scope = "c2"
+		b.accept(t, elsewhere)
+	})
+
+	t.Run("signals what it stored though the caller went away", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		b.engine.setRefuse(func(protocol.Message) error {
+			cancel()
+			return nil
+		})
+		accepted, err := b.Accept(ctx, inbound("1", "hi"))
+		require.NoError(t, err)
+		require.Equal(t, []string{accepted.Message}, b.engine.signalled())
+	})
+
+	t.Run("tells the engine little, whatever the message", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		msg := inbound("1", strings.Repeat("<long\x00\xff \"text\">", 100_000))
+		msg.SenderName = strings.Repeat("ü", 1000)
+		b.accept(t, msg)
+		require.LessOrEqual(t, len(b.engine.signals[0].Preview), 120)
+		summary := b.engine.options[0].StaticSummary
+		require.LessOrEqual(t, len(summary), 240)
+		require.True(t, strings.HasPrefix(summary, "test c1 · @ü"))
+	})
+}
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		text    string
+		command protocol.Command
+	}{
+		{"/new", protocol.CommandNew},
+		{"/NEW", protocol.CommandNew},
+		{"  /stop  ", protocol.CommandStop},
+		{"/status please", protocol.CommandStatus},
+		{"/help\nme", protocol.CommandHelp},
+		{"/help\tme", protocol.CommandHelp},
+		{"/newest", protocol.CommandNone},
+		{"/etc/passwd", protocol.CommandNone},
+		{"new", protocol.CommandNone},
+		{"what is /new", protocol.CommandNone},
+		{"//new", protocol.CommandNone},
+		{"/", protocol.CommandNone},
+		{"", protocol.CommandNone},
+		{"/none", protocol.CommandNone},
+	}
+	for _, tt := range tests {
+		t.Run(tt.text, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			accepted := b.accept(t, inbound("1", tt.text))
+			require.Equal(t, tt.command, b.engine.signals[0].Command)
+			stored, err := b.store.Inbound(t.Context(), accepted.Message)
+			require.NoError(t, err)
+			require.Equal(t, tt.text, stored.Text)
+			if tt.command != protocol.CommandNone {
+				require.Contains(t, b.engine.options[0].StaticSummary, `"/`+string(tt.command)+`"`)
+			}
+		})
+	}
+}
+
+func TestTranscript(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.Transcript(t.Context(), "test:c1")
+	require.ErrorIs(t, err, channels.ErrNotFound)
+	_, err = b.Message(t.Context(), "m1")
+	require.ErrorIs(t, err, channels.ErrNotFound)
+
+	m := b.accept(t, inbound("1", "hi")).Message
+	b.begin(t, m, 1, m)
+	b.answer(t, m, 1, "hello")
+	transcript, err := b.Transcript(t.Context(), "test:c1")
+	require.NoError(t, err)
+	require.Len(t, transcript, 2)
+	require.Equal(t, "user", transcript[0].Role)
+	require.Equal(t, "hi", transcript[0].Content)
+	require.Equal(t, "hello", transcript[1].Content)
+	state, err := b.Message(t.Context(), m)
+	require.NoError(t, err)
+	require.Equal(t, channels.MessageState{
+		Message: m, Session: "test:c1", Status: channels.Done, Reply: "hello", Turn: m,
+		Usage: channels.Usage{PromptTokens: 3, CompletionTokens: 2},
+	}, state)
+
+	// A new conversation begins with an empty transcript.
+	n := b.accept(t, inbound("2", "/new")).Message
+	_, _, err = b.store.Answer(t.Context(), store.AnswerInput{Session: "test:c1", Channel: "test", Message: n, Reply: "New.", Reset: true})
+	require.NoError(t, err)
+	transcript, err = b.Transcript(t.Context(), "test:c1")
+	require.NoError(t, err)
+	require.Empty(t, transcript)
+}
