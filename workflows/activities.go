@@ -82,10 +82,10 @@ func executeCallTool(ctx workflow.Context, summary string, call protocol.Call, i
 	return workflow.ExecuteActivity(ctx, protocol.CallToolActivity, input)
 }
 
-// executeEndTurn closes a turn even when ctx was cancelled: that is mostly why
-// it is closed.
+// executeEndTurn closes a turn whatever becomes of ctx: that it was cancelled is
+// mostly why.
 func executeEndTurn(ctx workflow.Context, input protocol.EndTurnInput) (outbox string, err error) {
-	ctx, cancel := detached(ctx)
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	var result protocol.EndTurnResult
 	ctx = workflow.WithActivityOptions(ctx, bookOptions("end turn: "+string(input.Ending)))
@@ -93,25 +93,24 @@ func executeEndTurn(ctx workflow.Context, input protocol.EndTurnInput) (outbox s
 	return result.Outbox, err
 }
 
+// executeAnswer answers a command whatever becomes of ctx.
 func executeAnswer(ctx workflow.Context, input protocol.AnswerInput) (protocol.AnswerResult, error) {
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
 	var result protocol.AnswerResult
 	ctx = workflow.WithActivityOptions(ctx, bookOptions("/"+string(input.Command)))
 	err := workflow.ExecuteActivity(ctx, protocol.AnswerActivity, input).Get(ctx, &result)
 	return result, err
 }
 
+// executeDeliver sends a reply. A session that is cancelled gives up those that it
+// is sending, and still sends what it has to say to that.
 func executeDeliver(ctx workflow.Context, channel, outbox string) error {
-	ctx, cancel := detached(ctx)
-	defer cancel()
+	if ctx.Err() != nil {
+		var cancel workflow.CancelFunc
+		ctx, cancel = workflow.NewDisconnectedContext(ctx)
+		defer cancel()
+	}
 	ctx = workflow.WithActivityOptions(ctx, deliveryOptions(channel))
 	return workflow.ExecuteActivity(ctx, protocol.DeliverActivity, protocol.DeliverInput{Outbox: outbox}).Get(ctx, nil)
-}
-
-// detached returns a context that a cancellation of ctx does not reach, if ctx
-// was cancelled already.
-func detached(ctx workflow.Context) (workflow.Context, workflow.CancelFunc) {
-	if ctx.Err() != nil {
-		return workflow.NewDisconnectedContext(ctx)
-	}
-	return workflow.WithCancel(ctx)
 }

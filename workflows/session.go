@@ -4,7 +4,6 @@
 package workflows
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -17,9 +16,10 @@ const (
 	// recentLimit bounds the message IDs that a session remembers. Beyond it the
 	// store tells that a message was answered, at the price of an activity.
 	recentLimit = 200
-	// queueLimit bounds the messages that wait in a session. One more is left to
-	// the starter's sweeper, which brings it again later.
-	queueLimit = 1000
+	// queueLimit bounds the messages that wait in a session, so that what a run
+	// carries over stays under 64 KB. One more is left to the starter's sweeper,
+	// which brings it again later.
+	queueLimit = 500
 	// joinLimit bounds the messages that one step takes in.
 	joinLimit = 100
 )
@@ -50,12 +50,14 @@ type session struct {
 	state  protocol.SessionState
 	inbox  workflow.ReceiveChannel
 
-	turn     *turn               // the running one
-	stop     workflow.CancelFunc // ends the running turn
-	commands int                 // being answered beside the turn
+	turn     *turn // the one that state.Turn is of; nil if there is none
+	commands int   // being answered beside the turn
 }
 
 func (s *session) setup(ctx workflow.Context) error {
+	if s.state.Turn != nil {
+		s.turn = s.newTurn()
+	}
 	if err := workflow.SetQueryHandler(ctx, protocol.StatusQuery, func() (protocol.Status, error) {
 		return s.status(), nil
 	}); err != nil {
@@ -71,42 +73,43 @@ func (s *session) setup(ctx workflow.Context) error {
 }
 
 // run does one thing after the other until there is nothing to do or the
-// history has grown long.
+// history has grown long. Cancelled from outside, it ends what waits, so that
+// nothing comes back by itself afterwards. A signal that was delivered and not
+// read is lost when the run returns: nothing may yield between drain and return.
 func (s *session) run(ctx workflow.Context) error {
 	for {
-		if err := s.settle(ctx); err != nil {
-			return err
-		}
+		s.drain(ctx)
 		switch {
-		case s.idle():
-			return nil
-		case workflow.GetInfo(ctx).GetContinueAsNewSuggested():
+		case !s.busy() && s.commands == 0:
+			return ctx.Err()
+		case !s.busy():
+			s.rest(ctx)
+		case s.continues(ctx):
 			return workflow.NewContinueAsNewError(ctx, Session, s.carry())
-		case s.state.Turn == nil && s.state.Queue[0].Command != protocol.CommandNone:
-			s.answer(ctx, s.pop())
+		case s.turn == nil && s.state.Queue[0].Command != protocol.CommandNone:
+			s.answer(ctx, s.command(s.pop()))
 		default:
 			s.runTurn(ctx)
 		}
-		if err := ctx.Err(); err != nil {
-			return s.cancelled(ctx, err)
-		}
 	}
 }
 
-// settle takes in every signal that has arrived and waits for the commands that
-// are being answered. A signal that was delivered and not read is lost when the
-// run returns, so nothing may yield between settle and the return.
-func (s *session) settle(ctx workflow.Context) error {
-	s.drain(ctx)
-	if err := workflow.Await(ctx, func() bool { return s.commands == 0 }); err != nil {
-		return s.cancelled(ctx, err)
-	}
-	s.drain(ctx)
-	return nil
+// busy reports whether there is something to do.
+func (s *session) busy() bool { return s.turn != nil || len(s.state.Queue) > 0 }
+
+// rest waits until there is something to do or every command is answered. Being
+// cancelled is no reason to leave a command without its answer.
+func (s *session) rest(ctx workflow.Context) {
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	_ = workflow.Await(ctx, func() bool { return s.busy() || s.commands == 0 || s.inbox.Len() > 0 })
 }
 
-func (s *session) idle() bool {
-	return len(s.state.Queue) == 0 && s.state.Turn == nil && s.commands == 0
+// continues reports whether the session is to go on as a new run. What only this
+// run knows is finished first: a cancellation, a stop, an answer being given.
+func (s *session) continues(ctx workflow.Context) bool {
+	return workflow.GetInfo(ctx).GetContinueAsNewSuggested() && ctx.Err() == nil &&
+		s.commands == 0 && (s.turn == nil || !s.turn.stopped)
 }
 
 // drain takes in what the signal channel holds, without waiting.
@@ -118,9 +121,11 @@ func (s *session) drain(ctx workflow.Context) {
 	}
 }
 
-// take puts a message where it belongs, once.
+// take puts a message where it belongs, once. What a command is about is settled
+// here: what comes after it is none of its business.
 func (s *session) take(ctx workflow.Context, m protocol.Message) {
-	if slices.Contains(s.state.Recent, m.ID) || len(s.state.Queue) >= queueLimit {
+	full := m.Command == protocol.CommandNone && len(s.state.Queue) >= queueLimit
+	if full || slices.Contains(s.state.Recent, m.ID) {
 		return
 	}
 	s.state.Recent = append(s.state.Recent, m.ID)
@@ -134,23 +139,14 @@ func (s *session) take(ctx workflow.Context, m protocol.Message) {
 		s.stopTurn()
 		s.state.Queue = slices.Insert(s.state.Queue, 0, m)
 	case protocol.CommandHelp, protocol.CommandStop, protocol.CommandStatus:
-		s.answerNow(ctx, m)
+		s.answerNow(ctx, s.command(m))
 	default:
 		workflow.GetLogger(ctx).Warn("unknown command dropped", "command", string(m.Command))
 	}
 }
 
-// answerNow answers a command beside the running turn.
-func (s *session) answerNow(ctx workflow.Context, m protocol.Message) {
-	s.commands++
-	workflow.Go(ctx, func(ctx workflow.Context) {
-		s.answer(ctx, m)
-		s.commands--
-	})
-}
-
-// answer does a command and answers it.
-func (s *session) answer(ctx workflow.Context, m protocol.Message) {
+// command does what a command asks of the turn, and returns what to answer.
+func (s *session) command(m protocol.Message) protocol.AnswerInput {
 	input := protocol.AnswerInput{Session: s.ref, Message: m.ID, Command: m.Command}
 	switch m.Command {
 	case protocol.CommandStop:
@@ -159,46 +155,82 @@ func (s *session) answer(ctx workflow.Context, m protocol.Message) {
 		status := s.status()
 		input.Status = &status
 	}
+	return input
+}
+
+// answerNow answers a command beside the running turn.
+func (s *session) answerNow(ctx workflow.Context, input protocol.AnswerInput) {
+	s.commands++
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		s.answer(ctx, input)
+		s.commands--
+	})
+}
+
+func (s *session) answer(ctx workflow.Context, input protocol.AnswerInput) {
 	result, err := executeAnswer(ctx, input)
 	if err != nil {
-		workflow.GetLogger(ctx).Error("command not answered", "command", string(m.Command), "err", err)
+		workflow.GetLogger(ctx).Error("command not answered", "command", string(input.Command), "err", err)
 		return
 	}
 	s.deliver(ctx, result.Outbox)
 }
 
-// stopTurn ends the running turn, and with it the messages that were about to
-// join it. It reports whether there was one.
+// stopTurn ends the running turn, or the one that is about to begin, and with it
+// the messages that were about to join it. It reports whether there was one.
 func (s *session) stopTurn() bool {
-	if s.turn == nil {
+	if s.turn == nil && (len(s.state.Queue) == 0 || s.state.Queue[0].Command != protocol.CommandNone) {
 		return false
 	}
-	s.turn.dropped = append(s.turn.dropped, s.joining()...)
-	s.turn.silent = true
-	s.stop()
+	if s.turn == nil {
+		s.begin()
+	}
+	for waiting := s.joining(); len(waiting) > 0; waiting = s.joining() {
+		s.turn.dropped = append(s.turn.dropped, waiting...)
+	}
+	s.turn.halt()
 	return true
+}
+
+// begin makes the next message in line a turn.
+func (s *session) begin() {
+	first := s.pop()
+	s.state.Turn = &protocol.Turn{ID: first.ID, Sender: first.Sender, Joinable: first.Join, Step: 1, Messages: []string{first.ID}}
+	s.turn = s.newTurn()
+}
+
+func (s *session) newTurn() *turn {
+	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining}
 }
 
 // runTurn runs the next turn, or goes on with the one that was carried over.
 func (s *session) runTurn(ctx workflow.Context) {
-	if s.state.Turn == nil {
-		first := s.pop()
-		s.state.Turn = &protocol.Turn{ID: first.ID, Sender: first.Sender, Joinable: first.Join, Step: 1, Messages: []string{first.ID}}
+	if s.turn == nil {
+		s.begin()
 	}
-	turnCtx, stop := workflow.WithCancel(ctx)
-	defer stop()
-	s.stop = stop
-	s.turn = &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining}
-	result := s.turn.run(turnCtx)
-	s.turn, s.stop = nil, nil
+	t := s.turn
+	result := t.run(ctx)
 	if result.unfinished {
 		return
 	}
-	s.state.Turn = nil
+	s.state.Turn, s.turn = nil, nil
 	s.state.Turns++
 	s.state.Queue = slices.Insert(s.state.Queue, 0, result.untouched...)
+	s.drop(ctx, t.dropped)
 	s.deliver(ctx, result.outbox)
 	workflow.SetCurrentDetails(ctx, details(s.status()))
+}
+
+// drop ends messages that no turn took in.
+func (s *session) drop(ctx workflow.Context, messages []protocol.Message) {
+	for dropped := range slices.Chunk(ids(messages), joinLimit) {
+		_, err := executeEndTurn(ctx, protocol.EndTurnInput{
+			Session: s.ref, Turn: dropped[0], Messages: dropped, Ending: protocol.EndingStopped, Silent: true,
+		})
+		if err != nil {
+			workflow.GetLogger(ctx).Error("messages not ended", "first", dropped[0], "err", err)
+		}
+	}
 }
 
 // joining takes from the queue what may join the running turn: messages of the
@@ -229,23 +261,6 @@ func (s *session) deliver(ctx workflow.Context, outbox string) {
 	if err := executeDeliver(ctx, s.ref.Channel, outbox); err != nil {
 		workflow.GetLogger(ctx).Error("reply not delivered", "outbox", outbox, "err", err)
 	}
-}
-
-// cancelled ends what waits when the run itself is cancelled from outside, so
-// that nothing comes back by itself afterwards.
-func (s *session) cancelled(ctx workflow.Context, cause error) error {
-	s.drain(ctx)
-	for len(s.state.Queue) > 0 {
-		m := s.pop()
-		outbox, err := executeEndTurn(ctx, protocol.EndTurnInput{
-			Session: s.ref, Turn: m.ID, Messages: []string{m.ID}, Ending: protocol.EndingStopped,
-		})
-		if err != nil {
-			return errors.Join(cause, err)
-		}
-		s.deliver(ctx, outbox)
-	}
-	return cause
 }
 
 func (s *session) pop() protocol.Message {

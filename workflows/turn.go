@@ -21,9 +21,11 @@ type turn struct {
 	state   *protocol.Turn
 	joining func() []protocol.Message // takes the messages that join at this step boundary
 	joined  []protocol.Message        // those that joined at the current step
-	dropped []protocol.Message        // were about to join when the turn was stopped
-	silent  bool                      // when stopped, somebody else tells the user
 	doing   string                    // what runs now, for a person
+
+	stopped bool                // by a command, whose answer tells the user
+	cancel  workflow.CancelFunc // nil while the turn does not run
+	dropped []protocol.Message  // were about to join when it was stopped
 }
 
 // outcome is how a turn left off.
@@ -33,8 +35,14 @@ type outcome struct {
 	untouched  []protocol.Message // taken from the queue and not dealt with
 }
 
+// run runs the turn up to its end, or to where the next run goes on with it.
 func (t *turn) run(ctx workflow.Context) outcome {
+	ctx, t.cancel = workflow.WithCancel(ctx)
+	defer t.cancel()
 	for ; t.state.Step <= t.limit; t.state.Step++ {
+		if t.stopped { // before it ran, or between two runs
+			return t.end(ctx, protocol.EndingStopped, "")
+		}
 		t.joined = t.joining()
 		t.state.Messages = append(t.state.Messages, ids(t.joined)...)
 		result, err := t.complete(ctx)
@@ -45,9 +53,9 @@ func (t *turn) run(ctx workflow.Context) outcome {
 		t.state.Tokens = result.Usage.PromptTokens + result.Usage.CompletionTokens
 		switch {
 		case result.Answered: // long ago, which says nothing of those that joined
-			return outcome{outbox: result.Outbox, untouched: append(t.joined, t.dropped...)}
+			return outcome{outbox: result.Outbox, untouched: t.joined}
 		case result.Final:
-			return outcome{outbox: result.Outbox, untouched: t.dropped}
+			return outcome{outbox: result.Outbox}
 		}
 		if err := t.callTools(ctx, result.Calls); err != nil {
 			return t.endFor(ctx, err)
@@ -59,6 +67,14 @@ func (t *turn) run(ctx workflow.Context) outcome {
 	}
 	return t.end(ctx, protocol.EndingLimit, fmt.Sprintf(
 		"I reached the limit of %d model calls for one request without completing it. Ask me to go on, or raise agent.max_iterations.", t.limit))
+}
+
+// halt stops the turn, now or as soon as it runs.
+func (t *turn) halt() {
+	t.stopped = true
+	if t.cancel != nil {
+		t.cancel()
+	}
 }
 
 func (t *turn) complete(ctx workflow.Context) (protocol.CompleteResult, error) {
@@ -123,8 +139,8 @@ func (t *turn) endFor(ctx workflow.Context, err error) outcome {
 
 func (t *turn) end(ctx workflow.Context, ending protocol.Ending, reason string) outcome {
 	outbox, err := executeEndTurn(ctx, protocol.EndTurnInput{
-		Session: t.session, Turn: t.state.ID, Messages: append(t.state.Messages, ids(t.dropped)...),
-		Ending: ending, Reason: reason, Silent: t.silent,
+		Session: t.session, Turn: t.state.ID, Messages: t.state.Messages,
+		Ending: ending, Reason: reason, Silent: t.stopped,
 	})
 	if err != nil {
 		workflow.GetLogger(ctx).Error("turn not closed", "turn", t.state.ID, "err", err)

@@ -1,0 +1,253 @@
+package workflows_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/mock"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+const (
+	// stateLimit bounds, in bytes, what continue-as-new carries.
+	stateLimit = 64 << 10
+	// queueLimit bounds the messages that wait in a session.
+	queueLimit = 500
+)
+
+func TestTurn(t *testing.T) {
+	t.Parallel()
+
+	t.Run("calls that change nothing run side by side, others in order", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.script(use([]string{"look", "look"}), use([]string{"poke", "look"}), say("done"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, []string{"done"}, b.posted())
+		require.Equal(t, []string{"done: look", "done: look"}, b.model.Requests()[1].Results())
+		require.Equal(t, []string{"done: poke", "done: look"}, b.model.Requests()[2].Results())
+	})
+
+	t.Run("a hopeless error is answered with a sentence, and the next message works", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.script(step(llmtest.Refuse(401, "invalid_api_key", "no such key")), say("two"))
+		require.NoError(t, b.run(alone("m1"), alone("m2")))
+		require.Equal(t, store.TurnFailed, b.turn("m1").Status)
+		require.Contains(t, b.turn("m1").Reply, "Check the API key")
+		require.Equal(t, []string{b.turn("m1").Reply, "two"}, b.posted())
+	})
+
+	t.Run("what joined a turn that fails is failed with it", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.script(look(func() { b.send(msg("m2")) }))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, []string{"m2 in m1"}, b.consumed("m2"))
+		require.Equal(t, store.TurnFailed, b.turn("m1").Status)
+		require.Len(t, b.posted(), 1)
+	})
+
+	t.Run("a tool call that fails for good is told to the model", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.script(use([]string{"poke", "poke"}), say("done"))
+		b.env.OnActivity(protocol.CallToolActivity, mock.Anything, mock.MatchedBy(func(in protocol.CallToolInput) bool { return in.Index == 0 })).
+			Return(protocol.CallToolResult{}, temporal.NewNonRetryableApplicationError("lost", "Lost", nil))
+		require.NoError(t, b.run(msg("m1")))
+		results := b.model.Requests()[1].Results()
+		require.Contains(t, results[0], "outcome is unknown")
+		require.Len(t, results, 2)
+		require.Equal(t, []string{"done"}, b.posted())
+	})
+
+	t.Run("the limit of steps ends the turn with a sentence, and the next message works", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.limits.Steps = 2
+		b.script(look(), look(), say("two"))
+		require.NoError(t, b.run(alone("m1"), alone("m2")))
+		require.Equal(t, "I reached the limit of 2 model calls for one request without completing it. Ask me to go on, or raise agent.max_iterations.", b.posted()[0])
+		require.Equal(t, "two", b.posted()[1])
+		require.Equal(t, store.TurnFailed, b.turn("m1").Status)
+	})
+}
+
+// turnAt is a session that was carried over in the middle of the turn of m1.
+func turnAt(b *bench, step int) protocol.SessionInput {
+	b.accept(msg("m1"))
+	return protocol.SessionInput{
+		Session: ref, Model: "scripted/model", Limits: b.limits,
+		State: protocol.SessionState{
+			Turn:   &protocol.Turn{ID: "m1", Sender: "ana", Joinable: true, Step: step, Messages: []string{"m1"}},
+			Recent: []string{"m1"},
+		},
+	}
+}
+
+func TestContinueAsNew(t *testing.T) {
+	t.Parallel()
+
+	t.Run("in the middle of a turn it goes on where it was", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.script(
+			step(llmtest.Calls(llmtest.Call{Name: "look", Arguments: "{}"}).Usage(10, 5), func() { b.suggest(); b.send(msg("m2"), msgOf("bob", "m3")) }),
+			look(func() { b.send(msg("m4")) }), say("one"), say("three"), say("four"))
+		input := b.continued(b.run(msg("m1")))
+		require.Equal(t, protocol.SessionInput{
+			Session: ref, Model: "scripted/model", Limits: b.limits,
+			State: protocol.SessionState{
+				Queue:  []protocol.Message{msg("m2"), msgOf("bob", "m3")},
+				Turn:   &protocol.Turn{ID: "m1", Sender: "ana", Joinable: true, Step: 2, Tokens: 15},
+				Recent: []string{"m1", "m2", "m3"},
+			},
+		}, input)
+
+		b.reopen()
+		require.NoError(t, b.resume(input, msg("m1"), msg("m3")), "redelivered")
+		require.Equal(t, []string{"m2 in m1", "m3 in m3", "m4 in m4"}, b.consumed("m2", "m3", "m4"))
+		require.Equal(t, []string{"one", "three", "four"}, b.posted())
+		require.Equal(t, []string{"Complete m1 1", "Complete m1 2", "Complete m1 3", "Complete m3 1", "Complete m4 1"}, b.started(protocol.CompleteActivity))
+		require.Equal(t, 5, b.model.Count())
+	})
+
+	t.Run("between turns it carries what waits, without previews", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.script(say("one"), say("two"))
+		b.env.SetOnActivityStartedListener(onStarted(protocol.DeliverActivity, b.suggest))
+		second := alone("m2")
+		second.Preview = "what it says"
+		input := b.continued(b.run(alone("m1"), second))
+		require.Equal(t, []protocol.Message{alone("m2")}, input.State.Queue)
+		require.Nil(t, input.State.Turn)
+		require.Equal(t, 1, input.State.Turns)
+		b.reopen()
+		require.NoError(t, b.resume(input))
+		require.Equal(t, []string{"one", "two"}, b.posted())
+	})
+
+	t.Run("a session with nothing to do completes instead", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.script(say("one", b.suggest))
+		require.NoError(t, b.run(msg("m1")))
+	})
+
+	replies := map[protocol.Command]string{protocol.CommandStop: "Stopped.", protocol.CommandNew: "New conversation."}
+	for command, reply := range replies {
+		t.Run("/"+string(command)+" that comes at that moment is not lost", func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.script(look(b.suggest), say("two"))
+			// It is there, and not yet read, when the step is done.
+			b.env.SetOnActivityStartedListener(onStarted(protocol.CallToolActivity, func() {
+				b.accept(cmd("c1", command))
+				b.env.SignalWorkflowSkippingWorkflowTask(protocol.MessageSignal, cmd("c1", command))
+			}))
+			err := b.run(msg("m1"))
+			if err != nil { // /new is still to be done
+				input := b.continued(err)
+				b.reopen()
+				err = b.resume(input)
+			}
+			require.NoError(t, err)
+			require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+			require.Equal(t, 1, b.model.Count())
+			require.Equal(t, []string{reply}, b.posted())
+		})
+
+		t.Run("/"+string(command)+" that comes with the new run ends the turn, and not what comes after", func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.script(say("two"))
+			require.NoError(t, b.resume(turnAt(b, 1), cmd("c1", command), msg("m2")))
+			require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+			require.ElementsMatch(t, []string{reply, "two"}, b.posted())
+			require.Equal(t, "two", b.turn("m2").Reply)
+		})
+	}
+
+	t.Run("a command that is being answered is waited for, and the turn does not wait for it", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		release := b.channel.Block()
+		delivered := make(chan struct{})
+		b.script(
+			look(b.suggest, func() { b.send(cmd("c1", protocol.CommandStatus)) }),
+			look(), look(release, func() { <-delivered }), say("one"))
+		b.env.SetOnActivityCompletedListener(onCompleted(protocol.DeliverActivity, func() { close(delivered) }))
+		input := b.continued(b.run(msg("m1")))
+		require.Equal(t, 4, input.State.Turn.Step)
+		require.Len(t, b.posted(), 1)
+		b.reopen()
+		require.NoError(t, b.resume(input))
+		require.Equal(t, "one", b.turn("m1").Reply)
+	})
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+
+	t.Run("what is carried stays small however much waits", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		burst := many(queueLimit + 1)
+		for i := range burst {
+			burst[i].Sender, burst[i].Preview = strings.Repeat("x", 36), strings.Repeat("y", 120)
+		}
+		b.script(look(b.suggest, func() { b.send(burst...) }))
+		input := b.continued(b.run(msg("m1")))
+		encoded, err := json.Marshal(input)
+		require.NoError(t, err)
+		t.Logf("%d bytes carried, %d messages, %d recent", len(encoded), len(input.State.Queue), len(input.State.Recent))
+		require.Less(t, len(encoded), stateLimit)
+		// The first ones are there, in order; the sweeper brings the others.
+		require.Equal(t, idsOf(burst)[:len(input.State.Queue)], idsOf(input.State.Queue))
+		require.Len(t, input.State.Queue, queueLimit)
+		for _, m := range input.State.Queue {
+			require.Contains(t, input.State.Recent, m.ID)
+		}
+	})
+
+	t.Run("one message too many is taken when it comes again", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		burst := many(queueLimit + 1)
+		last := burst[queueLimit]
+		b.script(
+			look(func() { b.send(burst...) }),
+			look(func() { b.send(last) }),
+			look(), look(), look(), look(), say("all"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, append([]string{"m1"}, idsOf(burst)...), b.users())
+		require.Equal(t, []string{"all"}, b.posted())
+	})
+
+	t.Run("a command is taken however much waits", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.script(hang(func() { b.send(append(many(queueLimit+1), stop)...) }))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+		require.Equal(t, []string{"Stopped."}, b.posted())
+	})
+
+	t.Run("IDs seen long ago are forgotten, the store has them", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		burst := many(300)
+		b.script(look(func() { b.send(burst...) }), look(), look(), look(func() { b.send(burst[0], msg("m1"), msgOf("bob", "m2")) }), say("all"), say("two"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, slices.Concat([]string{"m1"}, idsOf(burst), []string{"m2"}), b.users())
+		require.Equal(t, []string{"all", "two"}, b.posted())
+	})
+}
