@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -42,12 +43,15 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	if err != nil {
 		return protocol.CompleteResult{}, fmt.Errorf("begin step %d: %w", in.Step, err)
 	}
+	ended := begun.Turn.Status != store.TurnRunning
 	switch {
+	case begun.Answered, ended && leftOut(begun.Inbound, in.Messages):
+		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
 	case begun.Completion != nil:
 		return a.completed(begun.Turn, *begun.Completion), nil
-	case begun.Answered, begun.Turn.Status == store.TurnDone:
+	case begun.Turn.Status == store.TurnDone:
 		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
-	case begun.Turn.Status != store.TurnRunning:
+	case ended:
 		return protocol.CompleteResult{}, store.ErrTurnEnded
 	}
 	a.announce(ctx, begun, in)
@@ -62,6 +66,14 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
 	}
 	return a.completed(begun.Turn, stored), nil
+}
+
+// leftOut reports whether one of the messages is not among those that a turn has
+// taken in: it came after the turn had ended.
+func leftOut(taken []store.Inbound, messages []string) bool {
+	return slices.ContainsFunc(messages, func(id string) bool {
+		return !slices.ContainsFunc(taken, func(m store.Inbound) bool { return m.ID == id })
+	})
 }
 
 // call asks the model and stores what it says, and brings the turn up to date.
