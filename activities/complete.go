@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"time"
@@ -209,7 +210,7 @@ func (a *Agent) completed(turn store.Turn, m store.Message) protocol.CompleteRes
 	}
 	for i, call := range m.ToolCalls {
 		resolved := protocol.Call{
-			Index: i, Name: protocol.Preview(call.Name, nameLimit), Preview: protocol.Preview(call.Arguments, previewShare(len(m.ToolCalls))),
+			Index: i, Name: call.Name, Preview: protocol.Preview(call.Arguments, previewShare(len(m.ToolCalls))),
 			Kind: "unknown", ReadOnly: true, Timeout: time.Minute,
 		}
 		if t, err := a.Tools.Lookup(call.Name); err == nil {
@@ -220,9 +221,12 @@ func (a *Agent) completed(turn store.Turn, m store.Message) protocol.CompleteRes
 	return result
 }
 
+// notInName matches what providers do not take in the name of a tool.
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
 const (
-	// nameLimit bounds the name of a call, and callCost what else each takes up
-	// in a payload.
+	// nameLimit bounds the name of a call, as providers do; callCost is what each
+	// call takes up in a payload besides its arguments.
 	nameLimit = 64
 	callCost  = nameLimit + 110
 	// resultCost is what a completion takes up in a payload besides its calls.
@@ -236,11 +240,15 @@ func previewShare(n int) int {
 }
 
 // named gives each call our own ID, which no other call of the session has:
-// providers repeat theirs, leave them out, or refuse ones that come again.
+// providers repeat theirs, leave them out, or refuse ones that come again. A name
+// that no tool can have is changed to one that they take, for they would refuse
+// the transcript ever after.
 func named(in protocol.CompleteInput, calls []llm.ToolCall) []llm.ToolCall {
 	calls = calls[:min(len(calls), callLimit)]
 	for i := range calls {
 		calls[i].ID = fmt.Sprintf("call_%.9s_%d_%d", in.Turn, in.Step, i)
+		name := notInName.ReplaceAllString(calls[i].Name, "_")
+		calls[i].Name = name[:min(len(name), nameLimit)]
 	}
 	return calls
 }

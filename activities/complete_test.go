@@ -231,6 +231,18 @@ func TestCompleteNamesCallsAnew(t *testing.T) {
 	require.Empty(t, b.model.Invalid())
 }
 
+func TestCompleteMendsNamesThatNoToolCanHave(t *testing.T) {
+	t.Parallel()
+	b := setup(t, calls(1, "functions.<exec> ü"+strings.Repeat("x", 100), `{}`), llmtest.Text("I see"))
+	b.asked(t)
+	result, err := b.callTool(t, "m1", 1, 0)
+	require.NoError(t, err)
+	require.True(t, result.Failed)
+	_, err = b.complete(t, "m1", 2)
+	require.NoError(t, err)
+	require.Empty(t, b.model.Invalid())
+}
+
 func TestCompleteDoesNotRunACallThatWasCut(t *testing.T) {
 	t.Parallel()
 	b := setup(t, calls(2, "count", `{"text":"half of wha`).Finish("length"), llmtest.Text("I see"))
