@@ -1,0 +1,249 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+const (
+	// longPatience is how long a test waits for hundreds of steps.
+	longPatience = 5 * time.Minute
+	// runLimit bounds the events of one run: the engine suggests to continue as new
+	// at 4,096, and what is under way is finished first.
+	runLimit = 4096 + 500
+)
+
+// TestLongTurn is one turn of 400 steps. Shortly before it continues as new a
+// storm of messages begins, which lasts until after that: those of the turn's
+// sender join it, the other's wait.
+func TestLongTurn(t *testing.T) {
+	t.Parallel()
+	const (
+		steps      = 400
+		stormAt    = 325 // some 3,900 events
+		storm      = 100 // messages of each sender
+		perRequest = 8   // messages sent during one step
+	)
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		switch {
+		case r.Number <= steps:
+			return llmtest.Calls(llmtest.Call{Name: "list_dir", Arguments: `{"path":"."}`})
+		case r.Number == steps+1:
+			return llmtest.Text("the end")
+		default:
+			return llmtest.Text("an answer")
+		}
+	})
+	n := startNode(t, model.URL, func(c *config.Config, _ *roles) { c.Agent.MaxIterations = 500 })
+	ctx, cancel := context.WithTimeout(t.Context(), longPatience)
+	defer cancel()
+	n.accept(ctx, t, "ana", "first")
+
+	// Ana's come first, so that they need not wait for Bob's.
+	for i := range 2 * storm {
+		require.NoError(t, model.Await(ctx, stormAt+i/perRequest))
+		sender := "ana"
+		if i >= storm {
+			sender = "bob"
+		}
+		n.accept(ctx, t, sender, fmt.Sprintf("%s-%03d", sender, i%storm))
+	}
+	first := n.awaitLong(ctx, t, "first")
+	require.Equal(t, "the end", first.Reply)
+	n.awaitLong(ctx, t, fmt.Sprintf("bob-%03d", storm-1))
+	n.closedCost(t, "http:main")
+	require.Empty(t, model.Invalid())
+
+	t.Run("it continues as new in the middle, and no run grows long", func(t *testing.T) {
+		runs := n.chain(t, "http:main")
+		require.Greater(t, len(runs), 1)
+		for i, run := range runs {
+			var signals int
+			for _, event := range run {
+				if event.EventType == enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED {
+					signals++
+				}
+			}
+			t.Logf("run %d: %d events, %d bytes, %d signals", i+1, len(run), size(run), signals)
+			require.Less(t, len(run), runLimit)
+			require.Greater(t, signals, 1, "the storm lasts into this run")
+		}
+		carried := runs[1][0].GetWorkflowExecutionStartedEventAttributes().Input
+		require.Contains(t, string(carried.Payloads[0].Data), `"step"`)
+		require.Less(t, carried.Size(), 64<<10)
+	})
+
+	t.Run("no model call is made twice, and each prompt begins with the one before", func(t *testing.T) {
+		turn, err := n.store.Turn(t.Context(), protocol.MessageID("http", "", "first"))
+		require.NoError(t, err)
+		require.Equal(t, steps+1, turn.Steps)
+		turns, err := n.store.Turns(t.Context(), "http:main", 3*storm)
+		require.NoError(t, err)
+		require.Equal(t, steps+len(turns), model.Count())
+		requests := model.Requests()[:steps+1]
+		for i := 1; i < len(requests); i++ {
+			before, after := requests[i-1].Messages, requests[i].Messages
+			require.Greater(t, len(after), len(before))
+			require.Equal(t, before, after[:len(before)], "request %d", i+1)
+		}
+	})
+
+	t.Run("every message is consumed once, in order", func(t *testing.T) {
+		transcript, err := n.store.Transcript(t.Context(), "http:main", -1, 0)
+		require.NoError(t, err)
+		took := map[string][]string{}
+		for _, m := range transcript {
+			if m.Role == "user" {
+				took[m.Sender] = append(took[m.Sender], m.Content)
+			}
+		}
+		require.Equal(t, append([]string{"first"}, numbered("ana", storm)...), took["ana"])
+		require.Equal(t, numbered("bob", storm), took["bob"])
+		for _, text := range took["ana"] {
+			require.Equal(t, protocol.MessageID("http", "", "first"), n.consumer(t, text).Turn, "it joined")
+		}
+		for _, text := range took["bob"] {
+			require.NotEqual(t, protocol.MessageID("http", "", "first"), n.consumer(t, text).Turn, "it waited")
+		}
+	})
+}
+
+// TestManyTurns keeps a session busy, with always one more message waiting, until
+// it continues as new between two turns.
+func TestManyTurns(t *testing.T) {
+	t.Parallel()
+	const (
+		turns = 620
+		ahead = 40 // messages that wait
+	)
+	model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Text("an answer") })
+	n := startNode(t, model.URL, func(c *config.Config, _ *roles) { c.Agent.MidTurn = config.MidTurnQueue })
+	ctx, cancel := context.WithTimeout(t.Context(), longPatience)
+	defer cancel()
+	for i := range turns {
+		require.NoError(t, model.Await(ctx, i-ahead))
+		n.accept(ctx, t, "ana", fmt.Sprintf("ana-%03d", i))
+	}
+	n.awaitLong(ctx, t, fmt.Sprintf("ana-%03d", turns-1))
+	n.closedCost(t, "http:main")
+	require.Equal(t, turns, model.Count())
+	require.Empty(t, model.Invalid())
+
+	transcript, err := n.store.Transcript(t.Context(), "http:main", -1, 0)
+	require.NoError(t, err)
+	var took []string
+	for _, m := range transcript {
+		if m.Role == "user" {
+			took = append(took, m.Content)
+		}
+	}
+	require.Equal(t, numbered("ana", turns), took)
+
+	runs := n.chain(t, "http:main")
+	require.Greater(t, len(runs), 1)
+	// What a turn adds, without what carries over or starts a run.
+	run := runs[0]
+	require.Less(t, len(run), runLimit)
+	early, late := run[len(run)/10:2*len(run)/10], run[8*len(run)/10:9*len(run)/10]
+	perTurn := func(events []*historypb.HistoryEvent) float64 {
+		return float64(size(events)) / float64(completions(events))
+	}
+	t.Logf("%d runs; %d events, %d bytes; per turn %.0f bytes early, %.0f late", len(runs), len(run), size(run), perTurn(early), perTurn(late))
+	require.InEpsilon(t, perTurn(early), perTurn(late), 0.05)
+}
+
+// accept has a message accepted whose ID is its text.
+func (n *testNode) accept(ctx context.Context, t testing.TB, sender, text string) {
+	t.Helper()
+	_, err := n.starter.Accept(ctx, channels.InboundMessage{Channel: "http", ID: text, Chat: "main", Sender: sender, Text: text})
+	require.NoError(t, err)
+}
+
+// awaitLong waits for a message's answer, for as long as ctx allows.
+func (n *testNode) awaitLong(ctx context.Context, t testing.TB, text string) channels.MessageState {
+	t.Helper()
+	id := n.starter.MessageID("http", "", text)
+	require.NoError(t, n.starter.Watch(ctx, id, func(channels.Event) {}))
+	state, err := n.starter.Message(ctx, id)
+	require.NoError(t, err)
+	require.Equal(t, channels.Done, state.Status)
+	return state
+}
+
+// consumer is an accepted message, with the turn that consumed it.
+func (n *testNode) consumer(t testing.TB, text string) store.Inbound {
+	t.Helper()
+	inbound, err := n.store.Inbound(t.Context(), protocol.MessageID("http", "", text))
+	require.NoError(t, err)
+	return inbound
+}
+
+// chain is the histories of a session's latest run and of those that continued as
+// it, the first one first.
+func (n *testNode) chain(t testing.TB, session string) [][]*historypb.HistoryEvent {
+	t.Helper()
+	id := protocol.WorkflowID(session)
+	latest := n.history(t, id, "")
+	run := latest[0].GetWorkflowExecutionStartedEventAttributes().FirstExecutionRunId
+	var runs [][]*historypb.HistoryEvent
+	for range 10 {
+		events := n.history(t, id, run)
+		runs = append(runs, events)
+		run = events[len(events)-1].GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId()
+		if run == "" {
+			return runs
+		}
+	}
+	t.Fatal("the chain of runs is too long")
+	return nil
+}
+
+func (n *testNode) history(t testing.TB, id, run string) []*historypb.HistoryEvent {
+	t.Helper()
+	var events []*historypb.HistoryEvent
+	history := n.client.GetWorkflowHistory(t.Context(), id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for history.HasNext() {
+		event, err := history.Next()
+		require.NoError(t, err)
+		events = append(events, event)
+	}
+	return events
+}
+
+func size(events []*historypb.HistoryEvent) int {
+	total := 0
+	for _, event := range events {
+		total += event.Size()
+	}
+	return total
+}
+
+func completions(events []*historypb.HistoryEvent) int {
+	count := 0
+	for _, event := range events {
+		if event.EventType == enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED {
+			count++
+		}
+	}
+	return count
+}
+
+func numbered(sender string, n int) []string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf("%s-%03d", sender, i))
+	}
+	return list
+}
