@@ -72,6 +72,12 @@ func (d *doctor) checkAPI(ctx context.Context) {
 		return
 	}
 	if err := free(ctx, settings.Listen); err != nil {
+		ctx, cancel := context.WithTimeout(ctx, apiPatience)
+		defer cancel()
+		if health, answer := client.New("http://"+settings.Listen, settings.Token.Reveal()).Health(ctx); answer == nil {
+			d.ok("API", "a holdfast answers at %s already, version %s: a starter of this home, or that of another", settings.Listen, health.Version)
+			return
+		}
 		d.fail("API", "end the program that has it, or set channels.http.listen to another", "it cannot listen on %s: %v", settings.Listen, err)
 		return
 	}
