@@ -47,7 +47,7 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", store.ErrNotFound)
 	}
 	call := completion.ToolCalls[in.Index]
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolStart, Tool: call.Name, Text: protocol.Cut(call.Arguments, protocol.PreviewLimit), Step: in.Step})
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolStart, Tool: call.Name, Text: protocol.Cut(a.title(call), protocol.PreviewLimit), Step: in.Step})
 	failpoint.Hit("tool.before")
 	result, err := a.runTool(ctx, in, call, attempt)
 	if err != nil {

@@ -209,16 +209,23 @@ func (a *Agent) completed(turn store.Turn, m store.Message) protocol.CompleteRes
 		Usage:   protocol.Usage(turn.Usage),
 	}
 	for i, call := range m.ToolCalls {
-		resolved := protocol.Call{
-			Index: i, Name: call.Name, Preview: protocol.Preview(call.Arguments, previewShare(len(m.ToolCalls))),
-			Kind: "unknown", ReadOnly: true, Timeout: time.Minute,
-		}
+		resolved := protocol.Call{Index: i, Name: call.Name, Kind: "unknown", ReadOnly: true, Timeout: time.Minute}
 		if t, err := a.Tools.Lookup(call.Name); err == nil {
 			resolved.Kind, resolved.ReadOnly, resolved.Timeout = string(t.Kind), t.ReadOnly, t.Limit([]byte(call.Arguments))
 		}
+		resolved.Preview = protocol.Preview(a.title(call), previewShare(len(m.ToolCalls)))
 		result.Calls = append(result.Calls, resolved)
 	}
 	return result
+}
+
+// title is what a person is shown of a call's arguments.
+func (a *Agent) title(call llm.ToolCall) string {
+	t, err := a.Tools.Lookup(call.Name)
+	if err != nil {
+		return call.Arguments
+	}
+	return t.Title([]byte(call.Arguments))
 }
 
 // notInName matches what providers do not take in the name of a tool.

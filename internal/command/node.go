@@ -188,7 +188,7 @@ func (n *node) connect(ctx context.Context) (err error) {
 	}
 	n.onClose(n.client.Close)
 	if n.engine == nil && n.roles.starter {
-		return registerSearchAttributes(ctx, n.client, n.cfg.Temporal.Namespace)
+		return registerSearchAttributes(ctx, n.client, n.cfg.Temporal.Namespace, n.log)
 	}
 	return nil
 }

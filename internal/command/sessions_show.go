@@ -170,7 +170,7 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 	fmt.Fprintf(w, "stored    %d turns, %d messages, %d tokens, last used %s\n",
 		d.Turns, d.Messages, d.PromptTokens+d.CompletionTokens, shownTime(d.UsedAt))
 	if d.Epoch > 0 {
-		fmt.Fprintf(w, "epoch     %d; earlier ones: --epoch 0 to %d\n", d.Epoch, d.Epoch-1)
+		fmt.Fprintf(w, "epoch     %d; --epoch shows an earlier one, from 0\n", d.Epoch)
 	}
 	fmt.Fprintf(w, "workflow  %s\n", oneLine(d.WorkflowID, keyLimit))
 	if d.UI != "" {

@@ -112,7 +112,7 @@ func TestSessions(t *testing.T) {
 		out := show(t)
 		require.Contains(t, out, "fresh")
 		require.NotContains(t, out, "run it")
-		require.Contains(t, out, "--epoch 0")
+		require.Contains(t, out, "--epoch shows an earlier one")
 		out = show(t, "--epoch", "0")
 		require.Contains(t, out, "run it")
 		require.NotContains(t, out, "fresh")

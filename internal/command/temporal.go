@@ -77,12 +77,14 @@ func tlsConfig(c config.TLS) (*tls.Config, error) {
 }
 
 // registerSearchAttributes makes the search attributes known to a cluster that is
-// not ours; the embedded engine does so itself.
-func registerSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
+// not ours; the embedded engine does so itself. A cluster that does not let us
+// look is taken to know them: an administrator will have seen to it.
+func registerSearchAttributes(ctx context.Context, c client.Client, namespace string, logger *slog.Logger) error {
 	types := map[string]enumspb.IndexedValueType{}
 	known, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
-		return fmt.Errorf("list the search attributes: %w", err)
+		logger.Warn("search attributes not looked up, taken to be there", "needed", searchAttributes(), "err", err)
+		return nil //nolint:nilerr // what is missing shows in the first message's warning
 	}
 	for _, name := range searchAttributes() {
 		if _, there := known.GetCustomAttributes()[name]; !there {

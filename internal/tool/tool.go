@@ -62,6 +62,9 @@ type Tool struct {
 	Kind     Kind
 	ReadOnly bool          // changes nothing: may run beside other read-only calls
 	Timeout  time.Duration // the longest a call may take; 0 means one minute
+	// Main names the argument that says most about a call, "" if there is none:
+	// a person is shown it in place of the arguments.
+	Main string
 	// TimeoutOf, if set, gives the longest time for a call with these arguments
 	// instead. It must accept anything.
 	TimeoutOf func(arguments json.RawMessage) time.Duration
@@ -82,13 +85,25 @@ func (t Tool) Limit(arguments json.RawMessage) time.Duration {
 	return cmp.Or(t.Timeout, defaultTimeout)
 }
 
+// Title is what a person is shown of a call's arguments: the main one, or all.
+func (t Tool) Title(arguments json.RawMessage) string {
+	var values map[string]any
+	if t.Main != "" && json.Unmarshal(arguments, &values) == nil {
+		if text, ok := values[t.Main].(string); ok && text != "" {
+			return text
+		}
+	}
+	return string(arguments)
+}
+
 // ErrRetry marks an attempt that failed for a reason the model can do nothing
 // about (the store is away, the disk is full) and that another attempt may cure.
 var ErrRetry = errors.New("try again")
 
 // New returns a tool whose arguments are described by the struct type Args: its
 // JSON tags name them, `jsonschema` tags describe them, and a field is required
-// unless it has omitempty or omitzero. Arguments are validated before run is called.
+// unless it has omitempty or omitzero. The first field is the main argument.
+// Arguments are validated before run is called.
 func New[Args any](name, description string, kind Kind, run func(context.Context, Call, Args) (Result, error)) (Tool, error) {
 	schema, err := jsonschema.For[Args](nil)
 	if err != nil {
@@ -102,9 +117,14 @@ func New[Args any](name, description string, kind Kind, run func(context.Context
 	if err != nil {
 		return Tool{}, fmt.Errorf("tool %s: encode schema: %w", name, err)
 	}
+	main := ""
+	if len(schema.PropertyOrder) > 0 {
+		main = schema.PropertyOrder[0]
+	}
 	return Tool{
 		Spec: llm.ToolSpec{Name: name, Description: strings.TrimSpace(description), Parameters: parameters},
 		Kind: kind,
+		Main: main,
 		Run: func(ctx context.Context, call Call) (Result, error) {
 			var args Args
 			if err := decode(resolved, call.Arguments, &args); err != nil {
