@@ -38,8 +38,11 @@ func (e *engine) SignalWithStartWorkflow(
 			return nil, err
 		}
 	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	e.signals, e.options = append(e.signals, message), append(e.options, options)
-	return nil, ctx.Err()
+	return nil, nil
 }
 
 func (e *engine) setRefuse(refuse func(protocol.Message) error) {

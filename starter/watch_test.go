@@ -109,8 +109,10 @@ func TestWatch(t *testing.T) {
 		synctest.Wait()
 		b.begin(t, turn, 2, m)
 		b.answer(t, turn, 2, "both")
+		started := time.Now()
 		b.bus.Publish(t.Context(), m, event.Event{Kind: event.TurnJoined, Text: turn})
 		require.NoError(t, <-done)
+		require.Zero(t, time.Since(started), "it looks at once")
 		require.Equal(t, last, (*seen)[len(*seen)-1])
 	})
 
