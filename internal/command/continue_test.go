@@ -3,18 +3,20 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 const (
@@ -62,7 +64,10 @@ func TestLongTurn(t *testing.T) {
 	}
 	first := n.awaitLong(ctx, t, "first")
 	require.Equal(t, "the end", first.Reply)
-	n.awaitLong(ctx, t, fmt.Sprintf("bob-%03d", storm-1))
+	for i := range storm {
+		n.awaitLong(ctx, t, fmt.Sprintf("ana-%03d", i))
+		n.awaitLong(ctx, t, fmt.Sprintf("bob-%03d", i))
+	}
 	n.closedCost(t, "http:main")
 	require.Empty(t, model.Invalid())
 
@@ -100,24 +105,20 @@ func TestLongTurn(t *testing.T) {
 		}
 	})
 
-	t.Run("every message is consumed once, in order", func(t *testing.T) {
-		transcript, err := n.store.Transcript(t.Context(), "http:main", -1, 0)
-		require.NoError(t, err)
-		took := map[string][]string{}
-		for _, m := range transcript {
-			if m.Role == "user" {
-				took[m.Sender] = append(took[m.Sender], m.Content)
-			}
+	t.Run("every message is consumed once, in the order in which the session was told of it", func(t *testing.T) {
+		took := n.took(t)
+		require.Len(t, took["ana"], 1+storm)
+		require.Len(t, took["bob"], storm)
+		require.Equal(t, n.told(t), took)
+		for _, id := range took["ana"] {
+			require.Equal(t, took["ana"][0], n.consumer(t, id), "it joined")
 		}
-		require.Equal(t, append([]string{"first"}, numbered("ana", storm)...), took["ana"])
-		require.Equal(t, numbered("bob", storm), took["bob"])
-		for _, text := range took["ana"] {
-			require.Equal(t, protocol.MessageID("http", "", "first"), n.consumer(t, text).Turn, "it joined")
-		}
-		for _, text := range took["bob"] {
-			require.NotEqual(t, protocol.MessageID("http", "", "first"), n.consumer(t, text).Turn, "it waited")
+		for _, id := range took["bob"] {
+			require.NotEqual(t, took["ana"][0], n.consumer(t, id), "it waited")
 		}
 	})
+
+	t.Run("its histories replay", func(t *testing.T) { n.replay(t, "http:main", "continued-turn") })
 }
 
 // TestManyTurns keeps a session busy, with always one more message waiting, until
@@ -136,20 +137,16 @@ func TestManyTurns(t *testing.T) {
 		require.NoError(t, model.Await(ctx, i-ahead))
 		n.accept(ctx, t, "ana", fmt.Sprintf("ana-%03d", i))
 	}
-	n.awaitLong(ctx, t, fmt.Sprintf("ana-%03d", turns-1))
+	for i := range turns {
+		n.awaitLong(ctx, t, fmt.Sprintf("ana-%03d", i))
+	}
 	n.closedCost(t, "http:main")
 	require.Equal(t, turns, model.Count())
 	require.Empty(t, model.Invalid())
 
-	transcript, err := n.store.Transcript(t.Context(), "http:main", -1, 0)
-	require.NoError(t, err)
-	var took []string
-	for _, m := range transcript {
-		if m.Role == "user" {
-			took = append(took, m.Content)
-		}
-	}
-	require.Equal(t, numbered("ana", turns), took)
+	took := n.took(t)
+	require.Len(t, took["ana"], turns)
+	require.Equal(t, n.told(t), took)
 
 	runs := n.chain(t, "http:main")
 	require.Greater(t, len(runs), 1)
@@ -182,12 +179,48 @@ func (n *testNode) awaitLong(ctx context.Context, t testing.TB, text string) cha
 	return state
 }
 
-// consumer is an accepted message, with the turn that consumed it.
-func (n *testNode) consumer(t testing.TB, text string) store.Inbound {
+// consumer is the turn that consumed a message.
+func (n *testNode) consumer(t testing.TB, id string) string {
 	t.Helper()
-	inbound, err := n.store.Inbound(t.Context(), protocol.MessageID("http", "", text))
+	inbound, err := n.store.Inbound(t.Context(), id)
 	require.NoError(t, err)
-	return inbound
+	return inbound.Turn
+}
+
+// took is what the transcript has of each sender's messages, in order.
+func (n *testNode) took(t testing.TB) map[string][]string {
+	t.Helper()
+	transcript, err := n.store.Transcript(t.Context(), "http:main", -1, 0)
+	require.NoError(t, err)
+	took := map[string][]string{}
+	for _, m := range transcript {
+		if m.Role == llm.RoleUser {
+			took[m.Sender] = append(took[m.Sender], m.Source)
+		}
+	}
+	return took
+}
+
+// told is what the session was told of each sender's messages, in order. On a
+// machine that is too busy a signal may be late, and so not in the order of the
+// messages.
+func (n *testNode) told(t testing.TB) map[string][]string {
+	t.Helper()
+	told := map[string][]string{}
+	for _, run := range n.chain(t, "http:main") {
+		for _, event := range run {
+			signal := event.GetWorkflowExecutionSignaledEventAttributes()
+			if signal == nil {
+				continue
+			}
+			var m protocol.Message
+			require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(signal.Input, &m))
+			if !slices.Contains(told[m.Sender], m.ID) {
+				told[m.Sender] = append(told[m.Sender], m.ID)
+			}
+		}
+	}
+	return told
 }
 
 // chain is the histories of a session's latest run and of those that continued as
@@ -238,12 +271,4 @@ func completions(events []*historypb.HistoryEvent) int {
 		}
 	}
 	return count
-}
-
-func numbered(sender string, n int) []string {
-	var list []string
-	for i := range n {
-		list = append(list, fmt.Sprintf("%s-%03d", sender, i))
-	}
-	return list
 }

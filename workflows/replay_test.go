@@ -1,0 +1,54 @@
+package workflows_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/workflows"
+)
+
+// TestReplay replays histories that the engine recorded. If it fails, sessions
+// that are open when this version is deployed would not go on: guard the change
+// by workflow.GetVersion. TestReplay in internal/command says how to record one.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("testdata/*.json*")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			replayer := worker.NewWorkflowReplayer()
+			replayer.RegisterWorkflowWithOptions(workflows.Session, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
+			history, err := client.HistoryFromJSON(bytes.NewReader(read(t, path)), client.HistoryJSONOptions{})
+			require.NoError(t, err)
+			require.NoError(t, replayer.ReplayWorkflowHistory(nil, history))
+		})
+	}
+}
+
+// read returns a file, unpacked if need be.
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if !strings.HasSuffix(path, ".gz") {
+		return raw
+	}
+	unpacked, err := gzip.NewReader(bytes.NewReader(raw))
+	require.NoError(t, err)
+	raw, err = io.ReadAll(unpacked)
+	require.NoError(t, err)
+	return raw
+}
