@@ -31,7 +31,7 @@ func TestCompleteStoresWhatTheModelSaid(t *testing.T) {
 		Preview: "hello", Final: true, Outbox: protocol.OutboxID("m1"), Model: "scripted/" + llmtest.Model,
 		Usage: protocol.Usage{PromptTokens: 10, CompletionTokens: 2},
 	}, result)
-	turn := b.turn(t, "m1")
+	turn := b.turn(t)
 	require.Equal(t, store.TurnDone, turn.Status)
 	require.Equal(t, "hello", turn.Reply)
 	require.Equal(t, event.Event{Kind: event.Reset, Step: 1}, <-events)
@@ -69,7 +69,7 @@ func TestCompleteTakesMessagesIn(t *testing.T) {
 		b.accept(t, "m2", "and this", false)
 		events, cancel := b.bus.Subscribe("m2")
 		defer cancel()
-		_, err := b.callTool(t, "m1", 1, 0)
+		_, err := b.callTool(t, 1, 0)
 		require.NoError(t, err)
 		_, err = b.complete(t, "m1", 2, "m2")
 		require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestCompleteFillsMissingResults(t *testing.T) {
 	b := setup(t, calls(2, "noop", `{}`), llmtest.Text("done"))
 	b.add(t, "noop", tool.Repeatable, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Text: "ok"}, nil })
 	b.asked(t)
-	_, err := b.callTool(t, "m1", 1, 1)
+	_, err := b.callTool(t, 1, 1)
 	require.NoError(t, err)
 	_, err = b.complete(t, "m1", 2)
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestCompleteFillsMissingResults(t *testing.T) {
 	require.Contains(t, results[0], "outcome is unknown")
 	require.Equal(t, "ok", results[1])
 	require.Empty(t, b.model.Invalid())
-	late, err := b.callTool(t, "m1", 1, 0)
+	late, err := b.callTool(t, 1, 0)
 	require.NoError(t, err)
 	require.True(t, late.Failed, "a call that comes late adopts what the model was told")
 }
@@ -235,7 +235,7 @@ func TestCompleteMendsNamesThatNoToolCanHave(t *testing.T) {
 	t.Parallel()
 	b := setup(t, calls(1, "functions.<exec> ü"+strings.Repeat("x", 100), `{}`), llmtest.Text("I see"))
 	b.asked(t)
-	result, err := b.callTool(t, "m1", 1, 0)
+	result, err := b.callTool(t, 1, 0)
 	require.NoError(t, err)
 	require.True(t, result.Failed)
 	_, err = b.complete(t, "m1", 2)
@@ -253,7 +253,7 @@ func TestCompleteDoesNotRunACallThatWasCut(t *testing.T) {
 	})
 	b.asked(t)
 	for i := range 2 {
-		result, err := b.callTool(t, "m1", 1, i)
+		result, err := b.callTool(t, 1, i)
 		require.NoError(t, err)
 		require.Equal(t, i == 1, result.Failed)
 	}

@@ -41,7 +41,7 @@ func TestEndTurn(t *testing.T) {
 			require.Equal(t, protocol.OutboxID("m1"), ended.Outbox, "ending it again changes nothing")
 		}
 		require.Equal(t, event.Done, (<-joined).Kind)
-		turn := b.turn(t, "m1")
+		turn := b.turn(t)
 		require.Equal(t, store.TurnFailed, turn.Status)
 		require.Equal(t, "The model is away.", turn.Reply)
 		_, answered, err := b.store.MessageState(t.Context(), "m2")
@@ -60,8 +60,8 @@ func TestEndTurn(t *testing.T) {
 		_, err := b.complete(t, "m1", 1, "m1")
 		require.NoError(t, err)
 		require.Empty(t, b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped, Silent: true}).Outbox)
-		require.Equal(t, store.TurnStopped, b.turn(t, "m1").Status)
-		require.Equal(t, "Stopped.", b.turn(t, "m1").Reply)
+		require.Equal(t, store.TurnStopped, b.turn(t).Status)
+		require.Equal(t, "Stopped.", b.turn(t).Reply)
 	})
 
 	t.Run("of one that had not begun makes and ends it", func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestEndTurn(t *testing.T) {
 		b := setup(t)
 		b.accept(t, "m1", "do it", true)
 		require.NotEmpty(t, b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Messages: []string{"m1"}, Ending: protocol.EndingFailed, Reason: "No."}).Outbox)
-		require.Equal(t, "No.", b.turn(t, "m1").Reply)
+		require.Equal(t, "No.", b.turn(t).Reply)
 	})
 
 	t.Run("of one whose message another turn has does nothing", func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestEndTurn(t *testing.T) {
 		b := setup(t, llmtest.Text("hello"))
 		b.asked(t)
 		require.Empty(t, b.endTurn(t, protocol.EndTurnInput{Turn: "m9", Messages: []string{"m1"}, Ending: protocol.EndingStopped}).Outbox)
-		require.Equal(t, "hello", b.turn(t, "m1").Reply)
+		require.Equal(t, "hello", b.turn(t).Reply)
 	})
 
 	t.Run("ends the commands that the turn started, and no others", func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestEndTurn(t *testing.T) {
 			return process
 		}
 		ours, other := run(protocol.CallKey("m1", 1, 0)), run(protocol.CallKey("m2", 1, 0))
-		_, err = b.callTool(t, "m1", 1, 0)
+		_, err = b.callTool(t, 1, 0)
 		require.NoError(t, err)
 		b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped})
 		exit, ended := ours.Exit()
@@ -142,7 +142,7 @@ func TestAnswer(t *testing.T) {
 				require.Equal(t, i == 1, result.Answered)
 				require.Equal(t, protocol.OutboxID("m1"), result.Outbox)
 			}
-			require.Contains(t, b.turn(t, "m1").Reply, tt.want)
+			require.Contains(t, b.turn(t).Reply, tt.want)
 			kept, err := b.store.Session(t.Context(), session.Key)
 			require.NoError(t, err)
 			require.Equal(t, tt.input.Command == protocol.CommandNew, kept.Epoch == 1, "only /new begins a new conversation, and once")

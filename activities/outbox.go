@@ -42,6 +42,7 @@ func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 		return protocol.DeliverResult{PlatformID: out.PlatformID}, nil
 	case store.OutboxFailed:
 		return protocol.DeliverResult{Gone: true}, nil
+	case store.OutboxPending:
 	}
 	failpoint.Hit("deliver.claimed")
 	sent, err := o.send(ctx, out)

@@ -103,10 +103,11 @@ func (b *bundle) complete(t *testing.T, turn string, step int, messages ...strin
 	})
 }
 
-func (b *bundle) callTool(t *testing.T, turn string, step, index int) (protocol.CallToolResult, error) {
+// callTool runs a call of turn m1.
+func (b *bundle) callTool(t *testing.T, step, index int) (protocol.CallToolResult, error) {
 	t.Helper()
 	return execute[protocol.CallToolResult](t, b.agent.CallTool, protocol.CallToolInput{
-		Session: session, Turn: turn, Step: step, Index: index,
+		Session: session, Turn: "m1", Step: step, Index: index,
 	})
 }
 
@@ -119,9 +120,10 @@ func (b *bundle) asked(t *testing.T) protocol.CompleteResult {
 	return result
 }
 
-func (b *bundle) turn(t *testing.T, id string) store.Turn {
+// turn is turn m1.
+func (b *bundle) turn(t *testing.T) store.Turn {
 	t.Helper()
-	turn, err := b.store.Turn(t.Context(), id)
+	turn, err := b.store.Turn(t.Context(), "m1")
 	require.NoError(t, err)
 	return turn
 }

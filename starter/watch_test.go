@@ -52,8 +52,10 @@ func TestWatch(t *testing.T) {
 		}
 		require.NoError(t, <-done)
 		require.Equal(t, []channels.Event{
-			{Kind: channels.EventReset, Step: 1}, {Kind: channels.EventText, Text: "hel", Step: 1},
-			{Kind: channels.EventToolStart, Tool: "exec"}, last,
+			{Kind: channels.EventReset, Step: 1},
+			{Kind: channels.EventText, Text: "hel", Step: 1},
+			{Kind: channels.EventToolStart, Tool: "exec"},
+			last,
 		}, *seen)
 	})
 

@@ -210,6 +210,7 @@ func TestEventsOfATurn(t *testing.T) {
 			shown = ""
 		case channels.EventText:
 			shown += e.Text
+		default:
 		}
 		kind := fmt.Sprintf("%s %d", e.Kind, e.Step)
 		if len(kinds) == 0 || kinds[len(kinds)-1] != kind {
