@@ -15,12 +15,11 @@ func details(status protocol.Status) string {
 	if status.Turn == "" {
 		return fmt.Sprintf("**idle** · %d turns done", status.Turns)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "**turn** `%s` · **step** %d · **tokens** %d\n\n%s", status.Turn, status.Step, status.Tokens, status.Doing)
+	text := fmt.Sprintf("**turn** `%s` · **step** %d · **tokens** %d\n\n%s", status.Turn, status.Step, status.Tokens, status.Doing)
 	if status.Queued > 0 {
-		fmt.Fprintf(&b, "\n\n%d messages are waiting", status.Queued)
+		text += fmt.Sprintf("\n\n%d messages are waiting", status.Queued)
 	}
-	return b.String()
+	return text
 }
 
 // cut shortens text to at most limit bytes of whole characters.

@@ -10,9 +10,8 @@ import (
 // msg is a message of ana's that may join a turn.
 func msg(id string) protocol.Message { return protocol.Message{ID: id, Sender: "ana", Join: true} }
 
-func msgOf(sender, id string) protocol.Message {
-	return protocol.Message{ID: id, Sender: sender, Join: true}
-}
+// bobs is a message of another sender.
+func bobs(id string) protocol.Message { return protocol.Message{ID: id, Sender: "bob", Join: true} }
 
 // alone is a message of ana's that waits for its own turn.
 func alone(id string) protocol.Message { return protocol.Message{ID: id, Sender: "ana"} }

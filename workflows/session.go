@@ -147,11 +147,11 @@ func (s *session) take(ctx workflow.Context, m protocol.Message) {
 
 // command does what a command asks of the turn, and returns what to answer.
 func (s *session) command(m protocol.Message) protocol.AnswerInput {
-	input := protocol.AnswerInput{Session: s.ref, Message: m.ID, Command: m.Command}
-	switch m.Command {
-	case protocol.CommandStop:
-		input.Stopped = s.stopTurn()
-	case protocol.CommandStatus:
+	input := protocol.AnswerInput{
+		Session: s.ref, Message: m.ID, Command: m.Command,
+		Stopped: m.Command == protocol.CommandStop && s.stopTurn(),
+	}
+	if m.Command == protocol.CommandStatus {
 		status := s.status()
 		input.Status = &status
 	}

@@ -68,7 +68,7 @@ func TestJoining(t *testing.T) {
 		},
 		{
 			"another sender's message waits, and all behind it",
-			[]protocol.Message{msg("m2"), msgOf("bob", "m3"), msg("m4")},
+			[]protocol.Message{msg("m2"), bobs("m3"), msg("m4")},
 			[]string{"m2 in m1", "m3 in m3", "m4 in m4"},
 			[]string{"one", "two", "three"},
 		},

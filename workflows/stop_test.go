@@ -124,7 +124,7 @@ func TestCancellation(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(hang(func() {
-			b.send(msg("m2"), msgOf("bob", "m3"), alone("m4"), cmd("c1", protocol.CommandNew))
+			b.send(msg("m2"), bobs("m3"), alone("m4"), cmd("c1", protocol.CommandNew))
 			b.env.CancelWorkflow()
 		}))
 		requireCancelled(t, b.run(msg("m1")))

@@ -99,13 +99,13 @@ func TestContinueAsNew(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(
-			step(llmtest.Calls(llmtest.Call{Name: "look", Arguments: "{}"}).Usage(10, 5), func() { b.suggest(); b.send(msg("m2"), msgOf("bob", "m3")) }),
+			step(llmtest.Calls(llmtest.Call{Name: "look", Arguments: "{}"}).Usage(10, 5), func() { b.suggest(); b.send(msg("m2"), bobs("m3")) }),
 			look(func() { b.send(msg("m4")) }), say("one"), say("three"), say("four"))
 		input := b.continued(b.run(msg("m1")))
 		require.Equal(t, protocol.SessionInput{
 			Session: ref, Model: "scripted/model", Limits: b.limits,
 			State: protocol.SessionState{
-				Queue:  []protocol.Message{msg("m2"), msgOf("bob", "m3")},
+				Queue:  []protocol.Message{msg("m2"), bobs("m3")},
 				Turn:   &protocol.Turn{ID: "m1", Sender: "ana", Joinable: true, Step: 2, Tokens: 15},
 				Recent: []string{"m1", "m2", "m3"},
 			},
@@ -245,7 +245,7 @@ func TestLimits(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		burst := many(300)
-		b.script(look(func() { b.send(burst...) }), look(), look(), look(func() { b.send(burst[0], msg("m1"), msgOf("bob", "m2")) }), say("all"), say("two"))
+		b.script(look(func() { b.send(burst...) }), look(), look(), look(func() { b.send(burst[0], msg("m1"), bobs("m2")) }), say("all"), say("two"))
 		require.NoError(t, b.run(msg("m1")))
 		require.Equal(t, slices.Concat([]string{"m1"}, idsOf(burst), []string{"m2"}), b.users())
 		require.Equal(t, []string{"all", "two"}, b.posted())
