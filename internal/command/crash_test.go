@@ -15,6 +15,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
+// messageID is the client's ID of the message of a crash test.
+const messageID = "m1"
+
 // resumeLimit is how long a restart and all that is left of a turn may take.
 const resumeLimit = 12 * time.Second
 
@@ -41,10 +44,9 @@ func threeStepsOf(command string) func(llmtest.Request) llmtest.Step {
 func resultsOfTurn(r llmtest.Request) []string {
 	var results []string
 	for _, m := range r.Messages {
-		switch llm.Role(m.Role) {
-		case llm.RoleUser:
+		if llm.Role(m.Role) == llm.RoleUser {
 			results = nil
-		case llm.RoleTool:
+		} else if llm.Role(m.Role) == llm.RoleTool {
 			results = append(results, m.Content.Text)
 		}
 	}
@@ -60,8 +62,11 @@ func TestCrash(t *testing.T) {
 		extra int // model calls in flight at the crash
 	}
 	boundaries := []boundary{
-		{point: "accept.start"}, {point: "accept.stored"}, {point: "accept.signalled"},
-		{point: "tool.intended:1"}, {point: "tool.intended:2"},
+		{point: "accept.start"},
+		{point: "accept.stored"},
+		{point: "accept.signalled"},
+		{point: "tool.intended:1"},
+		{point: "tool.intended:2"},
 	}
 	for step := 1; step <= 3; step++ {
 		for _, point := range []string{"complete.start", "complete.before-model", "complete.stored"} {
@@ -81,9 +86,9 @@ func TestCrash(t *testing.T) {
 			h := newHome(t, model.URL)
 			first := h.start(t, dieAt(tt.point))
 			h.prepare(t)
-			acknowledged := first.post(t, "m1", "do three things")
+			acknowledged := first.post(t)
 			first.awaitExit(t)
-			took := h.resume(t, "m1", acknowledged)
+			took := h.resume(t, acknowledged)
 			t.Logf("done %v after the restart", took.Round(time.Millisecond))
 			require.Less(t, took, resumeLimit)
 			h.checkThreeSteps(t, model, 3+tt.extra)
@@ -97,12 +102,12 @@ func TestCrash(t *testing.T) {
 			h := newHome(t, model.URL)
 			first := h.start(t)
 			h.prepare(t)
-			require.True(t, first.post(t, "m1", "do three things"))
+			require.True(t, first.post(t))
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			require.NoError(t, model.Await(ctx, step))
 			first.kill()
-			took := h.resume(t, "m1", true)
+			took := h.resume(t, true)
 			t.Logf("done %v after the restart", took.Round(time.Millisecond))
 			require.Less(t, took, resumeLimit)
 			h.checkThreeSteps(t, model, 3+1)
@@ -116,13 +121,13 @@ func TestCrash(t *testing.T) {
 		first := h.start(t)
 		h.prepare(t)
 		started := time.Now()
-		require.True(t, first.post(t, "m1", "do three things"))
+		require.True(t, first.post(t))
 		require.Eventually(t, func() bool {
 			_, err := os.Stat(h.workspace("effects.txt"))
 			return err == nil
 		}, patience, 10*time.Millisecond)
 		first.kill()
-		took := h.resume(t, "m1", true)
+		took := h.resume(t, true)
 		total := time.Since(started)
 		t.Logf("done %v after the restart, %v in all", took.Round(time.Millisecond), total.Round(time.Millisecond))
 		require.Greater(t, total, 60*time.Second, "the command cannot have been run to its end")
@@ -153,16 +158,16 @@ func (h *home) prepare(t *testing.T) {
 
 // resume starts the program again, delivers the message anew if it had not been
 // acknowledged, and waits for the answer. It returns how long that took.
-func (h *home) resume(t *testing.T, id string, acknowledged bool) time.Duration {
+func (h *home) resume(t *testing.T, acknowledged bool) time.Duration {
 	t.Helper()
 	started := time.Now()
 	second := h.start(t)
 	if !acknowledged {
-		require.True(t, second.post(t, id, "do three things"))
+		require.True(t, second.post(t))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	message, err := second.api().Follow(ctx, id, func(channels.Event) {})
+	message, err := second.api().Follow(ctx, messageID, func(channels.Event) {})
 	require.NoError(t, err)
 	require.Equal(t, channels.Done, message.Status, message.Reply)
 	require.Equal(t, "all done", message.Reply)

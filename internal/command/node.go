@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -277,7 +278,7 @@ func (n *node) openStarter(ctx context.Context) (err error) {
 		if n.roles.private {
 			options.Listen = "127.0.0.1:0"
 		}
-		if n.http, err = http.New(options); err != nil {
+		if n.http, err = http.New(options); err != nil { //nolint:contextcheck // the listener outlives the start
 			return fmt.Errorf("open the API (channels.http.listen): %w", err)
 		}
 	}
@@ -355,8 +356,8 @@ func (n *node) onClose(f func()) { n.closers = append(n.closers, f) }
 
 // close undoes what openNode did, the last first.
 func (n *node) close() {
-	for i := len(n.closers) - 1; i >= 0; i-- {
-		n.closers[i]()
+	for _, undo := range slices.Backward(n.closers) {
+		undo()
 	}
 	n.closers = nil
 }

@@ -40,7 +40,7 @@ func reachAgent(
 		}
 		n, err := hostNode(ctx, cfg, log, interrupt)
 		if err == nil {
-			return apiAgent{client.New(n.apiURL(), token)}, n.runBeside(failed), nil
+			return apiAgent{client.New(n.apiURL(), token)}, n.runBeside(failed), nil //nolint:contextcheck // what runs beside has to outlive an interrupt
 		}
 		if !errors.Is(err, engine.ErrInUse) || time.Now().After(deadline) {
 			return apiAgent{}, nil, err

@@ -62,7 +62,7 @@ func TestReplay(t *testing.T) {
 			n.send(t, "main", "", "hang")
 			require.NoError(t, model.Await(t.Context(), 1))
 			joining := n.send(t, "main", "", "and this")
-			n.awaitQueued(t, "http:main", 1)
+			n.awaitQueued(t)
 			n.send(t, "main", "", "/stop")
 			require.Equal(t, channels.Failed, n.await(t, joining).Status)
 		}},
@@ -98,7 +98,7 @@ func TestReplay(t *testing.T) {
 		n.send(t, "main", "", "first")
 		require.NoError(t, model.Await(t.Context(), 1))
 		second := n.send(t, "main", "", "second")
-		n.awaitQueued(t, "http:main", 1)
+		n.awaitQueued(t)
 		close(hold)
 		require.Equal(t, "both", n.await(t, second).Reply)
 		n.replay(t, "http:main", "joined-message")

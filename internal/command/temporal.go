@@ -84,7 +84,7 @@ func registerSearchAttributes(ctx context.Context, c client.Client, namespace st
 	known, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
 		logger.Warn("search attributes not looked up, taken to be there", "needed", searchAttributes(), "err", err)
-		return nil //nolint:nilerr // what is missing shows in the first message's warning
+		return nil
 	}
 	for _, name := range searchAttributes() {
 		if _, there := known.GetCustomAttributes()[name]; !there {
