@@ -46,11 +46,13 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		{"variable of the wrong type", "", []string{"HOLDFAST_TEMPORAL_PORT=http"}, []string{`HOLDFAST_TEMPORAL_PORT: temporal.port: must be a whole number, not "http"`}},
 		{"variable out of range", "agent: {max_tokens: 1}", []string{"HOLDFAST_AGENT_MAX_TOKENS=0"}, []string{"HOLDFAST_AGENT_MAX_TOKENS: agent.max_tokens: must be at least 1, not 0"}},
 		{
-			"variable that fits two providers", "providers: {a.b: {}, a_b: {}}", []string{"HOLDFAST_PROVIDERS_A_B_KIND=openai"},
+			"variable that fits two providers", "providers: {a.b: {}, a_b: {}}",
+			[]string{"HOLDFAST_PROVIDERS_A_B_KIND=openai"},
 			[]string{`HOLDFAST_PROVIDERS_A_B_KIND: providers.a_b.kind: the variable could as well mean providers."a.b".kind`},
 		},
 		{
-			"all at once", "agent:\n  max_tokens: 0\n  mid_turn: x\nfoo: 1", []string{"HOLDFAST_LOG_LEVEL=loud"},
+			"all at once", "agent:\n  max_tokens: 0\n  mid_turn: x\nfoo: 1",
+			[]string{"HOLDFAST_LOG_LEVEL=loud"},
 			[]string{
 				"config:4: foo: no such setting; the nearest is log",
 				"config:2: agent.max_tokens: must be at least 1, not 0",

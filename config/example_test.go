@@ -45,22 +45,19 @@ func TestTheExampleHasEveryKey(t *testing.T) {
 
 func requireKeys(t *testing.T, at string, typ reflect.Type, tree map[string]any) {
 	t.Helper()
-	for i := range typ.NumField() {
-		field := typ.Field(i)
+	for field := range typ.Fields() {
 		key := field.Tag.Get("yaml")
 		if key == "-" {
 			continue
 		}
 		require.Contains(t, tree, key, "under %q", at)
 		below, _ := tree[key].(map[string]any)
-		switch field.Type.Kind() {
-		case reflect.Struct:
+		if field.Type.Kind() == reflect.Struct {
 			requireKeys(t, at+key+".", field.Type, below)
-		case reflect.Map:
-			if elem := field.Type.Elem(); elem.Kind() == reflect.Struct {
-				entry, _ := below["example"].(map[string]any)
-				requireKeys(t, at+key+".example.", elem, entry)
-			}
+		}
+		if field.Type.Kind() == reflect.Map && field.Type.Elem().Kind() == reflect.Struct {
+			entry, _ := below["example"].(map[string]any)
+			requireKeys(t, at+key+".example.", field.Type.Elem(), entry)
 		}
 	}
 }

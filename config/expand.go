@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -21,7 +22,7 @@ func expand(text string, env map[string]string) (string, error) {
 		case strings.HasPrefix(after, "{"):
 			inner, rest, closed := strings.Cut(after[1:], "}")
 			if !closed {
-				return "", fmt.Errorf("has a ${ without a }; write $$ for a dollar")
+				return "", errors.New("has a ${ without a }; write $$ for a dollar")
 			}
 			value, err := variable(inner, env)
 			if err != nil {
@@ -39,7 +40,7 @@ func expand(text string, env map[string]string) (string, error) {
 func variable(inner string, env map[string]string) (string, error) {
 	name, fallback, hasFallback := strings.Cut(inner, ":-")
 	if !validName(name) {
-		return "", fmt.Errorf("has ${…} around what is no variable's name; write $$ for a dollar")
+		return "", errors.New("has ${…} around what is no variable's name; write $$ for a dollar")
 	}
 	value, set := env[name]
 	switch {

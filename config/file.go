@@ -103,7 +103,7 @@ func (l *loader) mapping(n *yaml.Node, s *schema, at path) any {
 			settings[mask(key.Value)] = l.node(value, s.each, to)
 		default:
 			where := fmt.Sprintf("%s:%d", l.name, key.Line)
-			l.problem(where, problem{to.String(), fmt.Sprintf("no such setting; the nearest is %s", l.schema.nearest(to))})
+			l.problem(where, problem{to.String(), "no such setting; the nearest is " + l.schema.nearest(to)})
 		}
 	}
 	return settings

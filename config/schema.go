@@ -22,9 +22,9 @@ func describe(t reflect.Type) *schema {
 	switch {
 	case t.Kind() == reflect.Struct:
 		s := &schema{fields: map[string]*schema{}}
-		for i := range t.NumField() {
-			if key := t.Field(i).Tag.Get("yaml"); key != "-" {
-				s.fields[key] = describe(t.Field(i).Type)
+		for field := range t.Fields() {
+			if key := field.Tag.Get("yaml"); key != "-" {
+				s.fields[key] = describe(field.Type)
 			}
 		}
 		return s
@@ -109,7 +109,7 @@ func (s *schema) nearest(p path) string {
 			distance++
 		}
 		if least < 0 || distance < least {
-			best, least = path(k).String(), distance
+			best, least = k.String(), distance
 		}
 	}
 	return best

@@ -56,8 +56,8 @@ func (k *checker) oneOf(path, value string, allowed ...string) {
 	k.when(!slices.Contains(allowed, value), path, "must be one of %s, not %q", strings.Join(allowed, ", "), value)
 }
 
-func (k *checker) atLeast(path string, least, value int) {
-	k.when(value < least, path, "must be at least %d, not %d", least, value)
+func (k *checker) atLeastOne(path string, value int) {
+	k.when(value < 1, path, "must be at least 1, not %d", value)
 }
 
 func (k *checker) models(c Config) {
@@ -81,17 +81,17 @@ func (k *checker) provider(at path, name string, p Provider) {
 }
 
 func (k *checker) agent(a Agent) {
-	k.atLeast("agent.max_iterations", 1, a.MaxIterations)
-	k.atLeast("agent.subagent_max_iterations", 1, a.SubagentMaxIterations)
-	k.atLeast("agent.memory_window", 1, a.MemoryWindow)
-	k.atLeast("agent.max_tokens", 1, a.MaxTokens)
+	k.atLeastOne("agent.max_iterations", a.MaxIterations)
+	k.atLeastOne("agent.subagent_max_iterations", a.SubagentMaxIterations)
+	k.atLeastOne("agent.memory_window", a.MemoryWindow)
+	k.atLeastOne("agent.max_tokens", a.MaxTokens)
 	k.when(!(a.Temperature >= 0 && a.Temperature <= 2), "agent.temperature", "must be from 0 to 2, not %g", a.Temperature)
 	k.oneOf("agent.mid_turn", a.MidTurn, MidTurnSteer, MidTurnQueue)
 }
 
 func (k *checker) temporal(t Temporal) {
 	if t.Address != "" {
-		_, _, err := splitAddress(t.Address)
+		_, err := hostOf(t.Address)
 		k.when(err != nil, "temporal.address", "must be host:port, such as temporal.example.com:7233, not %q", t.Address)
 	}
 	k.when(t.Namespace == "", "temporal.namespace", "must not be empty; Temporal's own is default")
@@ -123,7 +123,7 @@ func (k *checker) http(h HTTP) {
 	if !h.Enabled {
 		return
 	}
-	host, _, err := splitAddress(h.Listen)
+	host, err := hostOf(h.Listen)
 	if err != nil {
 		k.when(true, "channels.http.listen", "must be host:port, such as 127.0.0.1:8090, not %q", h.Listen)
 		return
@@ -142,17 +142,14 @@ func (k *checker) url(path, value string) {
 	k.when(wrong, path, "must be a URL such as https://api.example.com/v1")
 }
 
-// splitAddress is [net.SplitHostPort] with a numeric port.
-func splitAddress(address string) (host string, port uint16, err error) {
-	host, text, err := net.SplitHostPort(address)
+// hostOf is the host of host:port, whose port is a number.
+func hostOf(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
-	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return "", 0, err
-	}
-	return host, uint16(n), nil
+	_, err = strconv.ParseUint(port, 10, 16)
+	return host, err
 }
 
 func loopback(host string) bool {
