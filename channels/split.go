@@ -139,7 +139,7 @@ func (f fence) after(text string) fence {
 		info := line[len(marker):]
 		switch {
 		case len(marker) < 3:
-		case f.marker == "" && !(marker[0] == '`' && strings.Contains(info, "`")):
+		case f.marker == "" && (marker[0] != '`' || !strings.Contains(info, "`")):
 			f = fence{marker: marker, line: line}
 		case f.marker != "" && marker[0] == f.marker[0] && len(marker) >= len(f.marker) && info == "":
 			f = fence{}

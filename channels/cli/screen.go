@@ -31,17 +31,15 @@ type (
 		err   error
 	}
 	stopFailedMsg struct{ err error }
-	// unseenMsg is a message of an earlier chat that had not ended.
-	unseenMsg    Note
-	interruptMsg struct{}
-	printedMsg   struct{}
-	frameMsg     struct{}
+	interruptMsg  struct{}
+	printedMsg    struct{}
+	frameMsg      struct{}
 )
 
 // screen is the state of the terminal: what was said is above it, in the
 // terminal's own memory; it draws what is being said and what is being typed.
 type screen struct {
-	ctx    context.Context //nolint:containedctx // of the commands, which get none
+	ctx    context.Context // of the commands, which get none
 	c      *Conversation
 	post   func(tea.Msg)
 	typed  *history

@@ -111,7 +111,7 @@ func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
 		log.Warn("connections cut off", "err", err)
 		_ = server.Close()
 	}
-	<-served
+	<-served //nolint:errcheck // we closed it: there is nothing more to learn
 	log.Info("stopped")
 	return nil
 }
