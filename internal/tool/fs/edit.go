@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -25,10 +26,10 @@ type editArgs struct {
 }
 
 func (t tree) editFile(ctx context.Context, call tool.Call, args editArgs) (tool.Result, error) {
-	switch {
-	case args.OldText == "":
+	switch args.OldText {
+	case "":
 		return tool.Result{}, errors.New("old_text is empty; give the text to replace, or use write_file for a whole file")
-	case args.OldText == args.NewText:
+	case args.NewText:
 		return tool.Result{}, errors.New("old_text and new_text are the same; nothing to do")
 	}
 	p, err := t.at(args.Path)
@@ -129,7 +130,7 @@ func list(numbers []int) string {
 		if i == 10 {
 			return strings.Join(out, ", ") + ", …"
 		}
-		out = append(out, fmt.Sprint(n))
+		out = append(out, strconv.Itoa(n))
 	}
 	return strings.Join(out, ", ")
 }

@@ -101,7 +101,7 @@ func (p place) walk(ctx context.Context, visit func(name, rel string) error) (no
 		switch {
 		case err != nil:
 			unreadable++
-			return nil
+			return nil //nolint:nilerr // it is counted, and the notes tell
 		case entry.IsDir() && entry.Name() == ".git" && name != start:
 			return fs.SkipDir
 		case entry.IsDir():
@@ -115,7 +115,7 @@ func (p place) walk(ctx context.Context, visit func(name, rel string) error) (no
 	})
 	switch {
 	case errors.Is(err, errEnough):
-		notes, err = "\n[there is more; narrow it down by path or pattern]", nil
+		notes = "\n[there is more; narrow it down by path or pattern]"
 	case err != nil:
 		return "", err
 	}

@@ -106,7 +106,7 @@ func (s *search) file(ctx context.Context, f *os.File, shown string) error {
 		}
 		if err != nil {
 			s.skipped++
-			return nil
+			return nil //nolint:nilerr // it is counted, and the result tells
 		}
 		line = bytes.TrimRight(line, "\r\n")
 		switch {

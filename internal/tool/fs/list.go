@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -57,7 +58,7 @@ func (t tree) listDir(_ context.Context, _ tool.Call, args listArgs) (tool.Resul
 	for i, entry := range entries {
 		line := p.describe(entry) + "\n"
 		if i == listLimit || out.Len()+len(line) > resultLimit {
-			count := fmt.Sprint(len(entries))
+			count := strconv.Itoa(len(entries))
 			if len(entries) == scanLimit {
 				count = fmt.Sprintf("at least %d", scanLimit)
 			}

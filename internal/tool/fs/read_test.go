@@ -34,11 +34,13 @@ func TestReadFile(t *testing.T) {
 		{"a whole file as it is", "a\r\nb", args{}, "a\r\nb"},
 		{"an empty file", "", args{}, "[the file is empty]"},
 		{
-			"the first lines", numbered(10), args{"limit": 2},
+			"the first lines", numbered(10),
+			args{"limit": 2},
 			"line 1\nline 2\n[lines 1 to 2; there is more, go on with offset 3]",
 		},
 		{
-			"lines in the middle", numbered(10), args{"offset": 4, "limit": 2},
+			"lines in the middle", numbered(10),
+			args{"offset": 4, "limit": 2},
 			"line 4\nline 5\n[lines 4 to 5; there is more, go on with offset 6]",
 		},
 		{"the last lines", numbered(10), args{"offset": 10, "limit": 5}, "line 10\n[lines 10 to 10, the end of the file]"},
@@ -46,11 +48,13 @@ func TestReadFile(t *testing.T) {
 		{"beyond the end", numbered(3), args{"offset": 9}, "[the file has only 3 lines, there is no line 9]"},
 		{"nonsense numbers", numbered(1), args{"offset": -5, "limit": -1}, numbered(1)},
 		{
-			"broken UTF-8", "ok\xff\xfe!\n", args{},
+			"broken UTF-8", "ok\xff\xfe!\n",
+			args{},
 			"ok\uFFFD!\n[the file is not valid UTF-8; broken bytes are shown as \uFFFD]",
 		},
 		{
-			"a very long line", "x" + long + "\nend\n", args{},
+			"a very long line", "x" + long + "\nend\n",
+			args{},
 			"x" + long[:14_998] + "\n[lines 1 to 1; there is more, go on with offset 2; line 1 is longer than 15000 bytes and was cut]",
 		},
 		{"binary content", "\x7fELF\x00\x01", args{}, "a.txt is a binary file (application/octet-stream, 6 bytes); it is not shown"},
@@ -225,11 +229,13 @@ func TestGrep(t *testing.T) {
 		{"one file that fits the glob", args{"pattern": "One", "path": "a.go", "glob": "*.go"}, "a.go:3: func One() {}"},
 		{"one directory", args{"pattern": "three", "path": "sub"}, "sub/b.txt:1: Func three"},
 		{
-			"context", args{"pattern": "func", "context": 1, "glob": "*.go"},
+			"context",
+			args{"pattern": "func", "context": 1, "glob": "*.go"},
 			"a.go-2- \na.go:3: func One() {}\na.go-4- \n--\na.go-6- \na.go:7: func two() {}",
 		},
 		{
-			"context that joins up", args{"pattern": "func", "context": 2, "glob": "*.go"},
+			"context that joins up",
+			args{"pattern": "func", "context": 2, "glob": "*.go"},
 			"a.go-1- package a\na.go-2- \na.go:3: func One() {}\na.go-4- \na.go-5- \na.go-6- \na.go:7: func two() {}",
 		},
 		{"nothing", args{"pattern": "nowhere"}, `nothing matches "nowhere"`},
@@ -267,7 +273,8 @@ func TestEditFile(t *testing.T) {
 		{"one place", "a\nb\nc\n", args{"old_text": "b", "new_text": "B"}, "edited a.txt: replaced once at line 2", "a\nB\nc\n"},
 		{"several lines", "a\nb\nc\n", args{"old_text": "b\nc", "new_text": ""}, "edited a.txt: replaced once at line 2", "a\n\n"},
 		{
-			"all places", "a\nb\na\n", args{"old_text": "a", "new_text": "x", "replace_all": true},
+			"all places", "a\nb\na\n",
+			args{"old_text": "a", "new_text": "x", "replace_all": true},
 			"edited a.txt: replaced 2 times at line 1, 3", "x\nb\nx\n",
 		},
 	}
@@ -291,11 +298,13 @@ func TestEditFileRefuses(t *testing.T) {
 		says          []string
 	}{
 		{
-			"text that is there twice", "a\nb\na\n", args{"old_text": "a", "new_text": "x"},
+			"text that is there twice", "a\nb\na\n",
+			args{"old_text": "a", "new_text": "x"},
 			[]string{"2 times", "lines 1, 3", "replace_all"},
 		},
 		{
-			"text that differs in white space, showing it", "func a() {\n\treturn 1\n}\n", args{"old_text": "    return 1", "new_text": "x"},
+			"text that differs in white space, showing it", "func a() {\n\treturn 1\n}\n",
+			args{"old_text": "    return 1", "new_text": "x"},
 			[]string{"not in it", `line 2: "\treturn 1"`},
 		},
 		{

@@ -131,6 +131,7 @@ func plain(source string) string {
 			if skip == "" {
 				out.Write(tokens.Text())
 			}
+		case html.SelfClosingTagToken, html.CommentToken, html.DoctypeToken:
 		}
 	}
 }

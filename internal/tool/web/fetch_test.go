@@ -36,7 +36,8 @@ func TestFetchContent(t *testing.T) {
 		want, not               []string
 	}{
 		{
-			"a page as Markdown, without what surrounds it", "text/html; charset=utf-8", article, args{},
+			"a page as Markdown, without what surrounds it", "text/html; charset=utf-8", article,
+			args{},
 			[]string{"Title: On Durable Agents\nURL: URL/\n\n", "## Why\n", "[we showed](URL/why)", "**numbers**", "| kill -9 | nothing |"},
 			[]string{"<p>", "Buy now", "track()", "Imprint"},
 		},
@@ -61,7 +62,8 @@ func TestFetchContent(t *testing.T) {
 		{"text that is none, described", "text/plain", "a\x00b", args{}, []string{"(this is text/plain of 3 bytes"}, nil},
 		{"nothing", "text/plain", "", args{}, []string{"(the document is empty)"}, nil},
 		{
-			"as many characters as asked for", "text/plain", "日本語日本語", args{"max_chars": 4},
+			"as many characters as asked for", "text/plain", "日本語日本語",
+			args{"max_chars": 4},
 			[]string{"Note: only the first 4 characters are shown; set max_chars for more\n\n日本語日"},
 			[]string{"日本語日本"},
 		},
