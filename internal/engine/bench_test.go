@@ -117,7 +117,7 @@ func benchDir(b *testing.B) string {
 	if dir == "" {
 		return b.TempDir()
 	}
-	dir, err := os.MkdirTemp(dir, "engine")
+	dir, err := os.MkdirTemp(dir, "engine") //nolint:usetesting // TempDir takes no directory
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir

@@ -87,7 +87,7 @@ func prepareSchema(ctx context.Context, path string) error {
 	if tables > 0 {
 		return checkVersion(ctx, tx)
 	}
-	if err := sqliteschema.SetupSchemaOnDB(schemaTx{tx: tx}); err != nil {
+	if err := sqliteschema.SetupSchemaOnDB(schemaTx{ctx: ctx, tx: tx}); err != nil {
 		return err
 	}
 	if err := slimVisibility(ctx, tx); err != nil {
@@ -119,12 +119,13 @@ func checkVersion(ctx context.Context, tx *sql.Tx) error {
 // schemaTx lets the server's schema run inside a transaction of ours.
 type schemaTx struct {
 	sqlplugin.AdminDB
-	tx *sql.Tx
+	ctx context.Context // for Exec, which gets none
+	tx  *sql.Tx
 }
 
 // Exec runs one statement of the schema.
 func (s schemaTx) Exec(stmt string, args ...any) error {
-	_, err := s.tx.Exec(stmt, args...)
+	_, err := s.tx.ExecContext(s.ctx, stmt, args...)
 	return err
 }
 

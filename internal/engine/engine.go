@@ -90,7 +90,7 @@ func Start(ctx context.Context, opts Options) (_ *Engine, err error) {
 	}()
 
 	if opts.UIPort >= 0 {
-		if e.ui, err = listenUI(opts); err != nil {
+		if e.ui, err = listenUI(ctx, opts); err != nil {
 			return nil, err
 		}
 	}

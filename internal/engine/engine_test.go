@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -56,7 +55,7 @@ func TestStart(t *testing.T) {
 			require.NoError(t, err)
 			require.Eventually(t, func() bool {
 				count, err := c.CountWorkflow(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{
-					Query: fmt.Sprintf("%s = 'x' OR Topic = 'x'", names[0]),
+					Query: names[0] + " = 'x' OR Topic = 'x'",
 				})
 				return err == nil && count.GetCount() >= 1
 			}, 20*time.Second, 10*time.Millisecond)

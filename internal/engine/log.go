@@ -65,7 +65,7 @@ func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
 	if l.quiet.Load() {
 		level = slog.LevelDebug
 	}
-	l.logger.Log(context.Background(), level, msg, attributes(tags)...)
+	l.logger.Log(context.Background(), level, msg, attributes(tags)...) //nolint:sloglint // the message is the server's
 }
 
 func attributes(tags []tag.Tag) []any {

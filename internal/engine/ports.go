@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -27,7 +28,7 @@ var portsMu sync.Mutex
 
 // drawPorts gives each service a port, the frontend the one that opts name.
 // The caller holds portsMu until the server has bound them.
-func drawPorts(opts Options) (services, error) {
+func drawPorts(ctx context.Context, opts Options) (services, error) {
 	ports := services{}
 	var held []net.Listener
 	defer func() {
@@ -42,7 +43,7 @@ func drawPorts(opts Options) (services, error) {
 		if name == primitives.FrontendService {
 			host, port = opts.Host, opts.Port
 		}
-		l, err := listen(host, port, "temporal.port")
+		l, err := listen(ctx, host, port, "temporal.port")
 		if err != nil {
 			return nil, err
 		}
@@ -54,16 +55,17 @@ func drawPorts(opts Options) (services, error) {
 
 // listen binds port, or a free one when it is 0. Key is the setting that a
 // person changes when the port is taken.
-func listen(host string, port int, key string) (net.Listener, error) {
+func listen(ctx context.Context, host string, port int, key string) (net.Listener, error) {
+	var config net.ListenConfig
 	if port != 0 {
-		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		l, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		return l, explainPort(err, port, key)
 	}
 	var err error
 	for range portTries {
 		var l net.Listener
 		port = firstPort + rand.IntN(lastPort-firstPort)
-		if l, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port))); err == nil {
+		if l, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port))); err == nil {
 			return l, nil
 		}
 	}

@@ -57,7 +57,7 @@ func startServer(ctx context.Context, opts Options, db *config.SQL) (*server, er
 func buildServer(ctx context.Context, opts Options, db *config.SQL) (*server, error) {
 	portsMu.Lock()
 	defer portsMu.Unlock()
-	ports, err := drawPorts(opts)
+	ports, err := drawPorts(ctx, opts)
 	if err != nil {
 		return nil, err
 	}

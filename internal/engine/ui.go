@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,8 +29,8 @@ type ui struct {
 }
 
 // listenUI takes the UI's port.
-func listenUI(opts Options) (*ui, error) {
-	listener, err := listen(opts.Host, opts.UIPort, "temporal.ui_port")
+func listenUI(ctx context.Context, opts Options) (*ui, error) {
+	listener, err := listen(ctx, opts.Host, opts.UIPort, "temporal.ui_port")
 	if err != nil {
 		return nil, err
 	}
