@@ -28,7 +28,7 @@ func (s *Store) Begin(ctx context.Context, in BeginInput) (begun Begun, err erro
 	}
 	// What came before does not change any more, and reading it takes longest:
 	// other writers need not wait for that.
-	err = s.read(ctx, doing, func(q *runner) error {
+	err = s.read(doing, func(q *runner) error {
 		switch {
 		case got.other != "" && got.turn.ID == "":
 			other, err := q.turn(ctx, got.other, "")

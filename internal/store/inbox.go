@@ -48,7 +48,7 @@ func (s *Store) Accept(ctx context.Context, in Inbound) (stored Inbound, fresh b
 
 // Inbound returns an accepted message, or ErrNotFound.
 func (s *Store) Inbound(ctx context.Context, id string) (in Inbound, err error) {
-	err = s.read(ctx, "read message "+id, func(q *runner) error {
+	err = s.read("read message "+id, func(q *runner) error {
 		in, err = q.inbound(ctx, id)
 		return err
 	})
@@ -58,7 +58,7 @@ func (s *Store) Inbound(ctx context.Context, id string) (in Inbound, err error) 
 // MessageState returns an accepted message and the turn that consumed it, nil
 // while there is none; or ErrNotFound.
 func (s *Store) MessageState(ctx context.Context, id string) (in Inbound, turn *Turn, err error) {
-	err = s.read(ctx, "read state of message "+id, func(q *runner) error {
+	err = s.read("read state of message "+id, func(q *runner) error {
 		if in, err = q.inbound(ctx, id); err != nil || in.Turn == "" {
 			return err
 		}
@@ -75,7 +75,7 @@ func (s *Store) MessageState(ctx context.Context, id string) (in Inbound, turn *
 // Unswept returns messages that no turn has consumed and whose time to be looked
 // after has come, oldest first.
 func (s *Store) Unswept(ctx context.Context, now time.Time, limit int) (all []Inbound, err error) {
-	err = s.read(ctx, "read unswept messages", func(q *runner) error {
+	err = s.read("read unswept messages", func(q *runner) error {
 		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
 			WHERE turn IS NULL AND next_sweep_at <= $1 ORDER BY +seq LIMIT $2`, now, limit)
 		return err
@@ -85,7 +85,7 @@ func (s *Store) Unswept(ctx context.Context, now time.Time, limit int) (all []In
 
 // Unconsumed returns messages that no turn has consumed, oldest first.
 func (s *Store) Unconsumed(ctx context.Context, limit int) (all []Inbound, err error) {
-	err = s.read(ctx, "read unconsumed messages", func(q *runner) error {
+	err = s.read("read unconsumed messages", func(q *runner) error {
 		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
 			WHERE turn IS NULL ORDER BY +seq LIMIT $1`, limit)
 		return err

@@ -113,7 +113,7 @@ func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]Message,
 
 // Completion returns a step's completion, or ErrNotFound.
 func (s *Store) Completion(ctx context.Context, turn string, step int) (m Message, err error) {
-	err = s.read(ctx, fmt.Sprintf("read completion of %s step %d", turn, step), func(q *runner) error {
+	err = s.read(fmt.Sprintf("read completion of %s step %d", turn, step), func(q *runner) error {
 		var found bool
 		if m, found, err = q.message(ctx, turn, step, rankCompletion, 0); err == nil && !found {
 			return ErrNotFound
@@ -125,7 +125,7 @@ func (s *Store) Completion(ctx context.Context, turn string, step int) (m Messag
 
 // Result returns the result of a tool call, and whether there is one.
 func (s *Store) Result(ctx context.Context, turn string, step, index int) (m Message, found bool, err error) {
-	err = s.read(ctx, fmt.Sprintf("read result of %s step %d call %d", turn, step, index), func(q *runner) error {
+	err = s.read(fmt.Sprintf("read result of %s step %d call %d", turn, step, index), func(q *runner) error {
 		m, found, err = q.message(ctx, turn, step, rankResult, index)
 		return err
 	})
@@ -135,7 +135,7 @@ func (s *Store) Result(ctx context.Context, turn string, step, index int) (m Mes
 // FullResult returns all of a tool call's output, also where the transcript has
 // only a part of it; or ErrNotFound.
 func (s *Store) FullResult(ctx context.Context, turn string, step, index int) (output []byte, err error) {
-	err = s.read(ctx, fmt.Sprintf("read full result of %s step %d call %d", turn, step, index), func(q *runner) error {
+	err = s.read(fmt.Sprintf("read full result of %s step %d call %d", turn, step, index), func(q *runner) error {
 		const where = ` FROM messages WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`
 		var found bool
 		if output, found, err = one(ctx, q, scanBytes, `SELECT output`+where, turn, step, rankResult, index); err != nil {

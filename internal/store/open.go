@@ -84,7 +84,7 @@ func (s *Store) Close() error {
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.read(ctx, "ping", func(q *runner) error {
+	return s.read("ping", func(q *runner) error {
 		_, _, err := one(ctx, q, scanCount, `SELECT 1`)
 		return err
 	})

@@ -66,7 +66,7 @@ func (s *Store) transact(ctx context.Context, relaxed bool, fn func(*runner) err
 }
 
 // read runs fn, whose statements each see the newest state.
-func (s *Store) read(ctx context.Context, doing string, fn func(*runner) error) error {
+func (s *Store) read(doing string, fn func(*runner) error) error {
 	r := &runner{on: s.db.reader(), stmt: s.reads.prepare}
 	if err := fn(r); err != nil {
 		return s.wrap(doing, err)

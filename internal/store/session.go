@@ -24,7 +24,7 @@ func scanSession(rows *sql.Rows) (s Session, err error) {
 
 // Sessions returns the sessions used last, newest first.
 func (s *Store) Sessions(ctx context.Context, limit int) (all []Session, err error) {
-	err = s.read(ctx, "read sessions", func(q *runner) error {
+	err = s.read("read sessions", func(q *runner) error {
 		all, err = many(ctx, q, scanSession, fmt.Sprintf(sessionQuery, `ORDER BY updated_at DESC, key LIMIT $1`), limit)
 		return err
 	})
@@ -33,7 +33,7 @@ func (s *Store) Sessions(ctx context.Context, limit int) (all []Session, err err
 
 // Session returns a session that has had a turn, or ErrNotFound.
 func (s *Store) Session(ctx context.Context, key string) (session Session, err error) {
-	err = s.read(ctx, "read session "+key, func(q *runner) error {
+	err = s.read("read session "+key, func(q *runner) error {
 		var found bool
 		session, found, err = one(ctx, q, scanSession, fmt.Sprintf(sessionQuery, `WHERE key = $1`), key)
 		if err == nil && !found {
@@ -47,7 +47,7 @@ func (s *Store) Session(ctx context.Context, key string) (session Session, err e
 // RunningSessions returns the keys of sessions with work to do: a running turn or
 // a message that no turn has consumed.
 func (s *Store) RunningSessions(ctx context.Context) (keys []string, err error) {
-	err = s.read(ctx, "read running sessions", func(q *runner) error {
+	err = s.read("read running sessions", func(q *runner) error {
 		keys, err = many(ctx, q, scanText, `SELECT session FROM turns WHERE status = 'running'
 			UNION SELECT session FROM inbox WHERE turn IS NULL ORDER BY 1`)
 		return err
@@ -58,7 +58,7 @@ func (s *Store) RunningSessions(ctx context.Context) (keys []string, err error) 
 // RunningTurns returns the turns that are running and began before a time, oldest
 // first.
 func (s *Store) RunningTurns(ctx context.Context, before time.Time, limit int) (turns []Turn, err error) {
-	err = s.read(ctx, "read running turns", func(q *runner) error {
+	err = s.read("read running turns", func(q *runner) error {
 		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns
 			WHERE status = 'running' AND started_at < $1 ORDER BY seq LIMIT $2`, before, limit)
 		for _, t := range rows {
@@ -71,7 +71,7 @@ func (s *Store) RunningTurns(ctx context.Context, before time.Time, limit int) (
 
 // Turn returns a turn, or ErrNotFound.
 func (s *Store) Turn(ctx context.Context, id string) (turn Turn, err error) {
-	err = s.read(ctx, "read turn", func(q *runner) error {
+	err = s.read("read turn", func(q *runner) error {
 		t, err := q.turn(ctx, id, "")
 		turn = t.Turn
 		return err
@@ -81,7 +81,7 @@ func (s *Store) Turn(ctx context.Context, id string) (turn Turn, err error) {
 
 // Turns returns the last turns of a session, newest first.
 func (s *Store) Turns(ctx context.Context, session string, limit int) (turns []Turn, err error) {
-	err = s.read(ctx, "read turns of "+session, func(q *runner) error {
+	err = s.read("read turns of "+session, func(q *runner) error {
 		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns
 			WHERE session = $1 ORDER BY epoch DESC, seq DESC LIMIT $2`, session, limit)
 		for _, t := range rows {
@@ -99,7 +99,7 @@ func (s *Store) Transcript(ctx context.Context, session string, epoch, limit int
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	err = s.read(ctx, "read transcript of "+session, func(q *runner) error {
+	err = s.read("read transcript of "+session, func(q *runner) error {
 		current, found, err := one(ctx, q, scanCount, `SELECT epoch FROM sessions WHERE key = $1
 			UNION ALL SELECT 0 FROM inbox WHERE session = $1 AND turn IS NULL ORDER BY 1 DESC LIMIT 1`, session)
 		if err != nil {

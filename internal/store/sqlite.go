@@ -135,7 +135,7 @@ func (d *sqliteDB) explain(err error) error {
 	if !ok {
 		return err
 	}
-	advice := ""
+	var advice string
 	switch failure.Code() & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		advice = "the file is damaged or not a database; move it away together with its -wal and -shm files, or restore a backup"

@@ -52,7 +52,7 @@ func join(t *testing.T, b *bundle) {
 	b.accept(t, "m2", "m3")
 	b.begin(t, step("m1", 1, "m1"))
 	b.complete(t, "m1", 1, "exec")
-	_, err = b.SaveResult(t.Context(), resultOf("m1", 1, 0, "ok"))
+	_, err = b.SaveResult(t.Context(), resultOf("m1", 0, "ok"))
 	require.NoError(t, err)
 
 	b.begin(t, step("m1", 2, "m2"))
@@ -102,7 +102,7 @@ func (b *bundle) tooled(t *testing.T, id string) {
 	b.accept(t, id)
 	b.begin(t, step(id, 1, id))
 	b.complete(t, id, 1, "exec")
-	_, err := b.SaveResult(t.Context(), resultOf(id, 1, 0, "ok"))
+	_, err := b.SaveResult(t.Context(), resultOf(id, 0, "ok"))
 	require.NoError(t, err)
 	b.complete(t, id, 2)
 }
@@ -133,7 +133,7 @@ func order(t *testing.T, b *bundle) {
 	b.begin(t, step("m9", 1, "m9"))
 	b.complete(t, "m9", 1, "a", "b", "c")
 	for _, index := range []int{2, 0, 1} {
-		_, err := b.SaveResult(t.Context(), resultOf("m9", 1, index, string(rune('a'+index))))
+		_, err := b.SaveResult(t.Context(), resultOf("m9", index, string(rune('a'+index))))
 		require.NoError(t, err)
 	}
 	b.begin(t, step("m9", 2, "m5"))

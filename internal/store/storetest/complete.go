@@ -127,14 +127,14 @@ func result(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.False(t, found)
 
-	m := resultOf("m1", 1, 0, "no such file")
+	m := resultOf("m1", 0, "no such file")
 	m.Failed = true
 	first, err := b.SaveResult(t.Context(), m)
 	require.NoError(t, err)
 	m.Role, m.CreatedAt = llm.RoleTool, first.CreatedAt
 	require.Equal(t, m, first)
 
-	again, err := b.SaveResult(t.Context(), resultOf("m1", 1, 0, "another"))
+	again, err := b.SaveResult(t.Context(), resultOf("m1", 0, "another"))
 	require.NoError(t, err)
 	require.Equal(t, first, again)
 	read, found, err := b.Result(t.Context(), "m1", 1, 0)
@@ -142,7 +142,7 @@ func result(t *testing.T, b *bundle) {
 	require.True(t, found)
 	require.Equal(t, first, read)
 
-	_, err = b.SaveResult(t.Context(), resultOf("absent", 1, 0, "x"))
+	_, err = b.SaveResult(t.Context(), resultOf("absent", 0, "x"))
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
@@ -150,12 +150,12 @@ func fullResult(t *testing.T, b *bundle) {
 	b.accept(t, "m1")
 	b.begin(t, step("m1", 1, "m1"))
 	b.complete(t, "m1", 1, "exec", "exec")
-	m := resultOf("m1", 1, 0, "the first lines")
+	m := resultOf("m1", 0, "the first lines")
 	m.Full = bytes.Repeat([]byte("a\x00\xffb\n"), 1<<20)
 	stored, err := b.SaveResult(t.Context(), m)
 	require.NoError(t, err)
 	require.Empty(t, stored.Full)
-	_, err = b.SaveResult(t.Context(), resultOf("m1", 1, 1, "short"))
+	_, err = b.SaveResult(t.Context(), resultOf("m1", 1, "short"))
 	require.NoError(t, err)
 
 	full, err := b.FullResult(t.Context(), "m1", 1, 0)
@@ -225,7 +225,7 @@ func anyText(t *testing.T, b *bundle) {
 	require.Equal(t, cleaned, completion.Content)
 	require.Equal(t, cleaned, completion.Reasoning)
 	require.Equal(t, cleaned, completion.ToolCalls[0].Arguments)
-	saved, err := b.SaveResult(t.Context(), resultOf("m1", 1, 0, nasty))
+	saved, err := b.SaveResult(t.Context(), resultOf("m1", 0, nasty))
 	require.NoError(t, err)
 	require.Equal(t, cleaned, saved.Content)
 

@@ -35,7 +35,7 @@ func end(t *testing.T, b *bundle) {
 	b.accept(t, "m1", "m2", "m3")
 	b.begin(t, step("m1", 1, "m1"))
 	b.complete(t, "m1", 1, "exec", "grep", "exec")
-	_, err := b.SaveResult(t.Context(), resultOf("m1", 1, 1, "found"))
+	_, err := b.SaveResult(t.Context(), resultOf("m1", 1, "found"))
 	require.NoError(t, err)
 	b.begin(t, step("m1", 2, "m2"))
 
@@ -117,10 +117,10 @@ func zombies(t *testing.T, b *bundle) {
 	require.Equal(t, "o1", outbox)
 	_, _, err = b.SaveCompletion(t.Context(), completed("m1", 3))
 	require.ErrorIs(t, err, store.ErrTurnEnded)
-	filled, err := b.SaveResult(t.Context(), resultOf("m1", 1, 0, "late"))
+	filled, err := b.SaveResult(t.Context(), resultOf("m1", 0, "late"))
 	require.NoError(t, err)
 	require.True(t, filled.Filled)
-	_, err = b.SaveResult(t.Context(), resultOf("m1", 1, 1, "late"))
+	_, err = b.SaveResult(t.Context(), resultOf("m1", 1, "late"))
 	require.ErrorIs(t, err, store.ErrTurnEnded)
 	data, fresh, err := b.Intend(t.Context(), intent)
 	require.NoError(t, err)
@@ -143,7 +143,7 @@ func endRace(t *testing.T, b *bundle) {
 		var err error
 		switch i % 4 {
 		case 0:
-			_, err = b.SaveResult(t.Context(), resultOf("m1", 1, i/4, "ok"))
+			_, err = b.SaveResult(t.Context(), resultOf("m1", i/4, "ok"))
 		case 1:
 			_, err = b.EndTurn(t.Context(), stop("m1", "m2"))
 		case 2:

@@ -135,8 +135,9 @@ func completed(turn string, n int, names ...string) store.Completion {
 	return c
 }
 
-func resultOf(turn string, n, index int, text string) store.Message {
-	return store.Message{Turn: turn, Step: n, Index: index, Content: text, CallID: fmt.Sprintf("call%d", index), Name: "exec"}
+// resultOf is the result of a call of step 1.
+func resultOf(turn string, index int, text string) store.Message {
+	return store.Message{Turn: turn, Step: 1, Index: index, Content: text, CallID: fmt.Sprintf("call%d", index), Name: "exec"}
 }
 
 // whole runs a turn of one message from beginning to end.
