@@ -96,10 +96,10 @@ func conform(t *testing.T, open func(t *testing.T) bus) {
 		var text strings.Builder
 		var tools []event.Event
 		for _, e := range untilDone(t, events) {
-			switch e.Kind {
-			case event.Text:
+			if e.Kind == event.Text {
 				text.WriteString(e.Text)
-			case event.ToolDone:
+			}
+			if e.Kind == event.ToolDone {
 				tools = append(tools, e)
 			}
 		}

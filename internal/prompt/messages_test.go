@@ -36,14 +36,14 @@ func result(turn string, step, index int, text string) store.Message {
 func brief(messages []llm.Message) []string {
 	var lines []string
 	for _, m := range messages {
-		line := string(m.Role) + ": " + m.Content
+		parts := []string{string(m.Role) + ": " + m.Content}
 		for _, call := range m.ToolCalls {
-			line += " +" + call.ID
+			parts = append(parts, "+"+call.ID)
 		}
 		if m.ToolCallID != "" {
-			line += " =" + m.ToolCallID
+			parts = append(parts, "="+m.ToolCallID)
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(parts, " "))
 	}
 	return lines
 }
