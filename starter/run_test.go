@@ -74,6 +74,39 @@ func TestSweeper(t *testing.T) {
 		})
 	})
 
+	t.Run("brings a message that could not be signalled before those that came later", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := setup(t)
+			b.engine.setRefuse(away)
+			one := b.accept(t, inbound("1", "one")).Message
+			b.engine.setRefuse(nil)
+			two := b.accept(t, inbound("2", "two")).Message
+			require.Empty(t, b.engine.signalled(), "it would be answered first")
+			b.run(t, nil)
+			time.Sleep(11 * time.Second)
+			require.Equal(t, []string{one, two}, b.engine.signalled()[:2])
+			three := b.accept(t, inbound("3", "three")).Message
+			require.Equal(t, three, b.engine.signalled()[len(b.engine.signalled())-1], "nothing is held any more")
+		})
+	})
+
+	t.Run("holds nothing back for a message that was taken though its signal failed", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := setup(t)
+			b.engine.setRefuse(away)
+			one := b.accept(t, inbound("1", "one")).Message
+			b.begin(t, one, 1, one)
+			b.answer(t, one, 1, "done")
+			b.engine.setRefuse(nil)
+			b.run(t, nil)
+			time.Sleep(6 * time.Second)
+			two := b.accept(t, inbound("2", "two")).Message
+			require.Equal(t, []string{two}, b.engine.signalled())
+		})
+	})
+
 	t.Run("asks ever less often for what waits, and not for what was taken", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {

@@ -44,8 +44,9 @@ type Options struct {
 
 // Starter turns inbound messages into workflow starts. Safe for concurrent use.
 type Starter struct {
-	o   Options
-	log *slog.Logger
+	o    Options
+	log  *slog.Logger
+	held held
 }
 
 // New returns a starter.
@@ -95,14 +96,27 @@ func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 	}
 	// The caller may go away; what is durable is to be signalled all the same.
 	ctx = context.WithoutCancel(ctx)
-	if err := s.signal(ctx, stored); err != nil {
+	if err := s.signalInOrder(ctx, stored); err != nil {
 		s.log.Warn("message accepted but not signalled, the sweeper will", "session", stored.Session, "err", err)
+		s.held.add(stored.Session, stored.ID)
 		if err := s.o.Store.Postpone(ctx, stored.ID, time.Now().Add(sweepInterval)); err != nil {
 			s.log.Error("sweep not scheduled", "session", stored.Session, "err", err)
 		}
 	}
 	failpoint.Hit("accept.signalled")
 	return accepted, nil
+}
+
+// errBehind is returned for a message that has to wait for one before it.
+var errBehind = errors.New("an earlier message of the session is not signalled yet")
+
+// signalInOrder signals a message that has just arrived, unless an earlier one of
+// its session is held.
+func (s *Starter) signalInOrder(ctx context.Context, m store.Inbound) error {
+	if s.held.any(m.Session) {
+		return errBehind
+	}
+	return s.signal(ctx, m)
 }
 
 // signal tells a message's session of it, starting the session if need be.

@@ -18,6 +18,9 @@ const (
 // already. The delay doubles with the message's age, so that one that waits
 // behind a long turn costs little.
 func (s *Starter) sweep(ctx context.Context) error {
+	if err := s.forgetTaken(ctx); err != nil {
+		return err
+	}
 	now := time.Now()
 	overdue, err := s.o.Store.Unswept(ctx, now, sweepLimit)
 	if err != nil {
@@ -32,9 +35,28 @@ func (s *Starter) sweep(ctx context.Context) error {
 		if err := s.signal(ctx, m); err != nil {
 			s.log.Warn("message not signalled, will try again", "session", m.Session, "err", err)
 			wait, behind[m.Session] = sweepInterval, true
+		} else {
+			s.held.remove(m.Session, m.ID)
 		}
 		if err := s.o.Store.Postpone(ctx, m.ID, now.Add(wait)); err != nil {
 			return fmt.Errorf("postpone a sweep: %w", err)
+		}
+	}
+	return nil
+}
+
+// forgetTaken lets go of held messages that were taken all the same: a signal
+// that failed here may have reached its session.
+func (s *Starter) forgetTaken(ctx context.Context) error {
+	for session, messages := range s.held.all() {
+		for _, id := range messages {
+			m, err := s.o.Store.Inbound(ctx, id)
+			if err != nil {
+				return fmt.Errorf("look whether a message was taken: %w", err)
+			}
+			if m.Turn != "" {
+				s.held.remove(session, id)
+			}
 		}
 	}
 	return nil
@@ -56,7 +78,10 @@ func (s *Starter) Recover(ctx context.Context) error {
 		if err := s.signal(ctx, m); err != nil {
 			s.log.Warn("message not signalled, the sweeper will", "session", m.Session, "err", err)
 			behind[m.Session] = true
+			s.held.add(m.Session, m.ID)
+			continue
 		}
+		s.held.remove(m.Session, m.ID)
 	}
 	return nil
 }
