@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -10,14 +11,19 @@ import (
 // summaryLimit bounds, in bytes, an activity's summary in the UI.
 const summaryLimit = 200
 
-// details is a session's status in Markdown, for the UI.
-func details(status protocol.Status) string {
+// details is a session's status in Markdown, for the UI. Last says how its last
+// turn ended, if not with the model's answer.
+func details(status protocol.Status, last string) string {
 	if status.Turn == "" {
-		return fmt.Sprintf("**idle** · %d turns done", status.Turns)
+		text := "**idle** · turns done: " + strconv.Itoa(status.Turns)
+		if last != "" {
+			text += "\n\nthe last one **" + last + "**"
+		}
+		return text
 	}
 	text := fmt.Sprintf("**turn** `%s` · **step** %d · **tokens** %d\n\n%s", status.Turn, status.Step, status.Tokens, status.Doing)
 	if status.Queued > 0 {
-		text += fmt.Sprintf("\n\n%d messages are waiting", status.Queued)
+		text += "\n\nmessages waiting: " + strconv.Itoa(status.Queued)
 	}
 	return text
 }

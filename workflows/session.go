@@ -50,8 +50,9 @@ type session struct {
 	state  protocol.SessionState
 	inbox  workflow.ReceiveChannel
 
-	turn     *turn // the one that state.Turn is of; nil if there is none
-	commands int   // being answered beside the turn
+	turn     *turn  // the one that state.Turn is of; nil if there is none
+	last     string // how the last turn ended, if not with the model's answer
+	commands int    // being answered beside the turn
 }
 
 func (s *session) setup(ctx workflow.Context) error {
@@ -200,7 +201,7 @@ func (s *session) begin() {
 }
 
 func (s *session) newTurn() *turn {
-	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining}
+	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining, report: s.report}
 }
 
 // runTurn runs the next turn, or goes on with the one that was carried over.
@@ -217,8 +218,14 @@ func (s *session) runTurn(ctx workflow.Context) {
 	s.state.Turns++
 	s.state.Queue = slices.Insert(s.state.Queue, 0, result.untouched...)
 	s.drop(ctx, t.dropped)
+	s.last = t.ended
 	s.deliver(ctx, result.outbox)
-	workflow.SetCurrentDetails(ctx, details(s.status()))
+	s.report(ctx)
+}
+
+// report tells the UI where the session stands; it writes no event.
+func (s *session) report(ctx workflow.Context) {
+	workflow.SetCurrentDetails(ctx, details(s.status(), s.last))
 }
 
 // drop ends messages that no turn took in.

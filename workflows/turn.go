@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -21,7 +22,9 @@ type turn struct {
 	state   *protocol.Turn
 	joining func() []protocol.Message // takes the messages that join at this step boundary
 	joined  []protocol.Message        // those that joined at the current step
+	report  func(workflow.Context)    // shows where the turn stands
 	doing   string                    // what runs now, for a person
+	ended   string                    // how it ended, if not with the model's answer
 
 	stopped bool                // by a command, whose answer tells the user
 	cancel  workflow.CancelFunc // nil while the turn does not run
@@ -145,15 +148,14 @@ func (t *turn) end(ctx workflow.Context, ending protocol.Ending, reason string) 
 	if err != nil {
 		workflow.GetLogger(ctx).Error("turn not closed", "turn", t.state.ID, "err", err)
 	}
+	t.ended = strings.TrimSuffix(string(ending)+": "+reason, ": ")
 	return outcome{outbox: outbox}
 }
 
-// show tells the UI what runs now; it writes no event.
+// show tells the UI what runs now.
 func (t *turn) show(ctx workflow.Context, doing string) {
 	t.doing = cut(doing, summaryLimit)
-	workflow.SetCurrentDetails(ctx, details(protocol.Status{
-		Turn: t.state.ID, Step: t.state.Step, Doing: t.doing, Tokens: t.state.Tokens,
-	}))
+	t.report(ctx)
 }
 
 func ids(messages []protocol.Message) []string {
