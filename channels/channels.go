@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 // ErrConflict is returned by [Backend.Accept] for an ID that was accepted before
@@ -127,28 +129,6 @@ type ToolCall struct {
 	Arguments string `json:"arguments"`
 }
 
-// Event is something a person may watch while a message is being answered.
-type Event struct {
-	Kind EventKind
-	Text string // text delta, tool preview, or tool result preview, by kind
-	Tool string // tool name, for the tool events
-	Step int
-}
-
-// EventKind says what an [Event] is.
-type EventKind string
-
-// The kinds of events.
-const (
-	EventReset        EventKind = "reset"         // the model call is made anew: forget this step's text
-	EventText         EventKind = "text"          // a piece of the reply
-	EventToolStart    EventKind = "tool_start"    // a tool call began
-	EventToolProgress EventKind = "tool_progress" // a tool call is at work; Text says how far
-	EventToolDone     EventKind = "tool_done"     // a tool call has its result
-	EventTurnJoined   EventKind = "turn_joined"   // the message joined a turn that was running
-	EventDone         EventKind = "done"          // the message's status is final: fetch it
-)
-
 // Backend is what a channel may ask of us. The starter implements it.
 type Backend interface {
 	// Accept takes a message. After a nil error it is durable and may be
@@ -161,9 +141,9 @@ type Backend interface {
 	// MessageID returns our ID of a message from the platform's.
 	MessageID(channel, scope, id string) string
 	// Watch calls on with what happens to a message until it is answered or ctx
-	// ends; events may be missed but for [EventDone], which comes last and is
+	// ends; events may be missed but for [event.Done], which comes last and is
 	// never missed. It may be called before the message is accepted.
-	Watch(ctx context.Context, id string, on func(Event)) error
+	Watch(ctx context.Context, id string, on func(event.Event)) error
 	// Transcript returns the stored messages of a session, oldest first.
 	// [ErrNotFound] if there is no such session.
 	Transcript(ctx context.Context, session string) ([]TranscriptMessage, error)

@@ -50,7 +50,7 @@ func (s *Starter) Message(ctx context.Context, id string) (channels.MessageState
 }
 
 // Watch implements [channels.Backend].
-func (s *Starter) Watch(ctx context.Context, id string, on func(channels.Event)) error {
+func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) error {
 	events, cancel := s.o.Events.Subscribe(id)
 	defer func() { cancel() }()
 	ticker := time.NewTicker(watchInterval)
@@ -65,7 +65,7 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(channels.Event))
 				return err
 			}
 			if ended {
-				on(channels.Event{Kind: channels.EventDone})
+				on(event.Event{Kind: event.Done})
 				return nil
 			}
 		}
@@ -80,16 +80,16 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(channels.Event))
 			case !open: // the bus is closed; the ticker is left
 				events = nil
 			case e.Kind == event.Done:
-				on(channels.Event{Kind: channels.EventDone})
+				on(event.Event{Kind: event.Done})
 				return nil
 			case e.Kind != event.TurnJoined:
-				on(channels.Event{Kind: channels.EventKind(e.Kind), Text: e.Text, Tool: e.Tool, Step: e.Step})
+				on(e)
 			case e.Text != turn:
 				// From here on the other turn's events are this message's.
 				turn, look = e.Text, true
 				cancel()
 				events, cancel = s.o.Events.Subscribe(turn)
-				on(channels.Event{Kind: channels.EventTurnJoined, Text: turn})
+				on(event.Event{Kind: event.TurnJoined, Text: turn})
 			}
 		}
 	}

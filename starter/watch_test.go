@@ -9,23 +9,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 // watch watches a message and returns what it has seen once it has ended.
-func (b *bundle) watch(t *testing.T, id string) (seen *[]channels.Event, done chan error) {
+func (b *bundle) watch(t *testing.T, id string) (seen *[]event.Event, done chan error) {
 	t.Helper()
-	seen, done = &[]channels.Event{}, make(chan error, 1)
+	seen, done = &[]event.Event{}, make(chan error, 1)
 	go func() {
-		done <- b.Watch(t.Context(), id, func(e channels.Event) { *seen = append(*seen, e) })
+		done <- b.Watch(t.Context(), id, func(e event.Event) { *seen = append(*seen, e) })
 	}()
 	return seen, done
 }
 
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	last := channels.Event{Kind: channels.EventDone}
+	last := event.Event{Kind: event.Done}
 	bubble := func(name string, check func(t *testing.T, b *bundle)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +38,7 @@ func TestWatch(t *testing.T) {
 		b.answer(t, m, 1, "hello")
 		seen, done := b.watch(t, m)
 		require.NoError(t, <-done)
-		require.Equal(t, []channels.Event{last}, *seen)
+		require.Equal(t, []event.Event{last}, *seen)
 	})
 
 	bubble("a message that is not accepted yet", func(t *testing.T, b *bundle) {
@@ -51,10 +50,10 @@ func TestWatch(t *testing.T) {
 			b.bus.Publish(t.Context(), id, e)
 		}
 		require.NoError(t, <-done)
-		require.Equal(t, []channels.Event{
-			{Kind: channels.EventReset, Step: 1},
-			{Kind: channels.EventText, Text: "hel", Step: 1},
-			{Kind: channels.EventToolStart, Tool: "exec"},
+		require.Equal(t, []event.Event{
+			{Kind: event.Reset, Step: 1},
+			{Kind: event.Text, Text: "hel", Step: 1},
+			{Kind: event.ToolStart, Tool: "exec"},
 			last,
 		}, *seen)
 	})
@@ -68,7 +67,7 @@ func TestWatch(t *testing.T) {
 		started := time.Now()
 		require.NoError(t, <-done)
 		require.LessOrEqual(t, time.Since(started), time.Second)
-		require.Equal(t, []channels.Event{last}, *seen)
+		require.Equal(t, []event.Event{last}, *seen)
 	})
 
 	bubble("a message when the bus is closed", func(t *testing.T, b *bundle) {
@@ -80,7 +79,7 @@ func TestWatch(t *testing.T) {
 		b.begin(t, m, 1, m)
 		b.answer(t, m, 1, "hello")
 		require.NoError(t, <-done)
-		require.Equal(t, []channels.Event{last}, *seen)
+		require.Equal(t, []event.Event{last}, *seen)
 	})
 
 	bubble("a message that joins another's turn", func(t *testing.T, b *bundle) {
@@ -98,8 +97,8 @@ func TestWatch(t *testing.T) {
 		b.answer(t, turn, 2, "both")
 		b.bus.Publish(t.Context(), turn, event.Event{Kind: event.Done})
 		require.NoError(t, <-done)
-		require.Equal(t, []channels.Event{
-			{Kind: channels.EventTurnJoined, Text: turn}, {Kind: channels.EventText, Text: "both"}, last,
+		require.Equal(t, []event.Event{
+			{Kind: event.TurnJoined, Text: turn}, {Kind: event.Text, Text: "both"}, last,
 		}, *seen)
 	})
 
@@ -122,7 +121,7 @@ func TestWatch(t *testing.T) {
 		cause := errors.New("the client is gone")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- b.Watch(ctx, "m1", func(channels.Event) {}) }()
+		go func() { done <- b.Watch(ctx, "m1", func(event.Event) {}) }()
 		synctest.Wait()
 		cancel(cause)
 		require.ErrorIs(t, <-done, cause)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 // ErrAway is the error of a [Backend] that was told to fail.
@@ -17,7 +18,7 @@ var ErrAway = errors.New("the store is away")
 
 // Answer is what becomes of a message.
 type Answer struct {
-	Events []channels.Event // what can be watched before it ends
+	Events []event.Event // what can be watched before it ends
 	Reply  string
 	Status channels.Status // zero: done
 	Usage  channels.Usage
@@ -47,7 +48,7 @@ type Backend struct {
 type message struct {
 	inbound channels.InboundMessage
 	state   channels.MessageState
-	events  []channels.Event
+	events  []event.Event
 }
 
 // NewBackend returns a backend that answers as answer says, at once. A nil
@@ -132,7 +133,7 @@ func (b *Backend) Message(_ context.Context, id string) (channels.MessageState, 
 }
 
 // Watch implements [channels.Backend].
-func (b *Backend) Watch(ctx context.Context, id string, on func(channels.Event)) error {
+func (b *Backend) Watch(ctx context.Context, id string, on func(event.Event)) error {
 	b.mu.Lock()
 	b.watching++
 	b.change()
@@ -146,7 +147,7 @@ func (b *Backend) Watch(ctx context.Context, id string, on func(channels.Event))
 	for seen := 0; ; {
 		b.mu.Lock()
 		changed := b.changed
-		var news []channels.Event
+		var news []event.Event
 		ended := false
 		if m := b.messages[id]; m != nil {
 			news, ended = slices.Clone(m.events[seen:]), m.state.Status.Ended()
@@ -157,7 +158,7 @@ func (b *Backend) Watch(ctx context.Context, id string, on func(channels.Event))
 			on(e)
 		}
 		if ended {
-			on(channels.Event{Kind: channels.EventDone})
+			on(event.Event{Kind: event.Done})
 			return nil
 		}
 		select {
@@ -196,7 +197,7 @@ func (b *Backend) Transcript(_ context.Context, session string) ([]channels.Tran
 
 // Emit lets an event happen to the accepted message with this ID of ours. An
 // unknown one is ignored.
-func (b *Backend) Emit(id string, e channels.Event) {
+func (b *Backend) Emit(id string, e event.Event) {
 	b.update(id, func(m *message) {
 		m.state.Status, m.state.Turn = channels.Running, m.state.Message
 		m.events = append(m.events, e)

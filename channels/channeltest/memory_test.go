@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 func TestMemory(t *testing.T) {
@@ -44,19 +45,19 @@ func TestBackendWatchersMissNothing(t *testing.T) {
 	defer cancel()
 	b := channeltest.NewBackend(channeltest.Hold)
 	id := b.MessageID("test", "", "1")
-	kinds := make(chan channels.EventKind, 10)
+	kinds := make(chan event.Kind, 10)
 	watched := make(chan error, 1)
-	go func() { watched <- b.Watch(ctx, id, func(e channels.Event) { kinds <- e.Kind }) }()
+	go func() { watched <- b.Watch(ctx, id, func(e event.Event) { kinds <- e.Kind }) }()
 	require.NoError(t, b.Await(ctx, func(c channeltest.Counts) bool { return c.Watching == 1 }))
 
 	accepted, err := b.Accept(ctx, channels.InboundMessage{Channel: "test", ID: "1", Chat: "c", Thread: "t", Text: "hi"})
 	require.NoError(t, err)
 	require.Equal(t, channels.Accepted{Message: id, Session: "test:c:t", WorkflowID: "session/test:c:t"}, accepted)
-	b.Emit(id, channels.Event{Kind: channels.EventText, Text: "H"})
+	b.Emit(id, event.Event{Kind: event.Text, Text: "H"})
 	b.End(id, channeltest.Answer{Reply: "Hi"})
 	require.NoError(t, <-watched)
-	require.Equal(t, channels.EventText, <-kinds)
-	require.Equal(t, channels.EventDone, <-kinds)
+	require.Equal(t, event.Text, <-kinds)
+	require.Equal(t, event.Done, <-kinds)
 	state, err := b.Message(ctx, id)
 	require.NoError(t, err)
 	require.Equal(t, "Hi", state.Reply)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -30,7 +31,7 @@ type Agent interface {
 	// Follow waits until the message with this ID has ended and calls on with what
 	// happens meanwhile. It returns earlier with the error of ctx, or with a
 	// permanent [remote.Error] if there is no such message.
-	Follow(ctx context.Context, id string, on func(channels.Event)) (channels.MessageState, error)
+	Follow(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error)
 }
 
 // Options are the settings of a [Conversation].
@@ -93,7 +94,7 @@ func (c *Conversation) send(ctx context.Context, id, text string) error {
 
 // Await waits until a message has ended and calls on with what happens
 // meanwhile.
-func (c *Conversation) Await(ctx context.Context, id string, on func(channels.Event)) (channels.MessageState, error) {
+func (c *Conversation) Await(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error) {
 	state, err := c.agent.Follow(ctx, id, on)
 	if err == nil || isGone(err) {
 		c.notes.remove(id)

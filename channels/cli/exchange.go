@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 // submit takes what was typed. While the agent works that is a message like any
@@ -90,7 +91,7 @@ func (s *screen) follow(m Note) tea.Cmd {
 	}
 	s.waiting = append(s.waiting, m.ID)
 	follow := func() tea.Msg {
-		state, err := s.c.Await(s.ctx, m.ID, func(e channels.Event) { s.post(eventMsg{m.ID, e}) })
+		state, err := s.c.Await(s.ctx, m.ID, func(e event.Event) { s.post(eventMsg{m.ID, e}) })
 		return endedMsg{m.ID, m.Text, state, err}
 	}
 	return tea.Batch(follow, s.tick())
@@ -102,11 +103,11 @@ func (s *screen) onEvent(msg eventMsg) {
 		return
 	}
 	switch msg.event.Kind {
-	case channels.EventText:
+	case event.Text:
 		s.streamed.WriteString(msg.event.Text)
-	case channels.EventReset, channels.EventToolStart:
+	case event.Reset, event.ToolStart:
 		s.streamed.Reset()
-	case channels.EventToolProgress, channels.EventToolDone, channels.EventTurnJoined, channels.EventDone:
+	case event.ToolProgress, event.ToolDone, event.TurnJoined, event.Done:
 	}
 	if label := eventLabel(msg.event); label != "" && !s.stopping {
 		s.label = oneLine(clean(label))

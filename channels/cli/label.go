@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 const (
@@ -16,17 +16,17 @@ const (
 var telling = [...]string{"command", "path", "file", "url", "query", "pattern", "name"}
 
 // eventLabel is what the agent does after an event; empty if that says nothing new.
-func eventLabel(e channels.Event) string {
+func eventLabel(e event.Event) string {
 	switch e.Kind {
-	case channels.EventText:
+	case event.Text:
 		return writing
-	case channels.EventToolStart:
+	case event.ToolStart:
 		return strings.TrimSuffix(e.Tool+": "+argument(e.Text), ": ")
-	case channels.EventToolProgress:
+	case event.ToolProgress:
 		return strings.TrimSuffix(e.Tool+": "+e.Text, ": ")
-	case channels.EventReset, channels.EventToolDone:
+	case event.Reset, event.ToolDone:
 		return thinking
-	case channels.EventTurnJoined, channels.EventDone:
+	case event.TurnJoined, event.Done:
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 func TestRenderMarkdown(t *testing.T) {
@@ -95,17 +95,17 @@ func TestHistoryIsBounded(t *testing.T) {
 func TestEventLabel(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		event channels.Event
+		event event.Event
 		want  string
 	}{
-		{channels.Event{Kind: channels.EventText, Text: "Hel"}, "writing"},
-		{channels.Event{Kind: channels.EventReset}, "thinking"},
-		{channels.Event{Kind: channels.EventToolStart, Tool: "exec", Text: `{"timeout":5,"command":"ls"}`}, "exec: ls"},
-		{channels.Event{Kind: channels.EventToolStart, Tool: "other", Text: `{"x":1}`}, `other: {"x":1}`},
-		{channels.Event{Kind: channels.EventToolStart, Tool: "list", Text: `{}`}, "list"},
-		{channels.Event{Kind: channels.EventToolStart, Tool: "write_file", Text: `{"path":"a","content":"cut of…`}, `write_file: {"path":"a","content":"cut of…`},
-		{channels.Event{Kind: channels.EventToolProgress, Tool: "exec", Text: "12 lines"}, "exec: 12 lines"},
-		{channels.Event{Kind: channels.EventTurnJoined}, ""},
+		{event.Event{Kind: event.Text, Text: "Hel"}, "writing"},
+		{event.Event{Kind: event.Reset}, "thinking"},
+		{event.Event{Kind: event.ToolStart, Tool: "exec", Text: `{"timeout":5,"command":"ls"}`}, "exec: ls"},
+		{event.Event{Kind: event.ToolStart, Tool: "other", Text: `{"x":1}`}, `other: {"x":1}`},
+		{event.Event{Kind: event.ToolStart, Tool: "list", Text: `{}`}, "list"},
+		{event.Event{Kind: event.ToolStart, Tool: "write_file", Text: `{"path":"a","content":"cut of…`}, `write_file: {"path":"a","content":"cut of…`},
+		{event.Event{Kind: event.ToolProgress, Tool: "exec", Text: "12 lines"}, "exec: 12 lines"},
+		{event.Event{Kind: event.TurnJoined}, ""},
 	}
 	for _, tt := range tests {
 		require.Equal(t, tt.want, eventLabel(tt.event))
@@ -125,7 +125,7 @@ func TestProgress(t *testing.T) {
 
 	var buffer bytes.Buffer
 	p := newProgress(&buffer, func() int { return 40 })
-	p.On(channels.Event{Kind: channels.EventToolStart, Tool: "exec", Text: "a\nb\x1b[2J"})
+	p.On(event.Event{Kind: event.ToolStart, Tool: "exec", Text: "a\nb\x1b[2J"})
 	p.draw()
 	p.Stop()
 	p.Stop()

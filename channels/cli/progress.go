@@ -11,7 +11,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 const (
@@ -99,7 +99,7 @@ func (p *Progress) Show(label string) {
 }
 
 // On shows what an event tells.
-func (p *Progress) On(e channels.Event) {
+func (p *Progress) On(e event.Event) {
 	if label := eventLabel(e); label != "" {
 		p.Show(label)
 	}

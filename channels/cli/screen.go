@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 type (
@@ -21,7 +22,7 @@ type (
 	// eventMsg is what happens to a message.
 	eventMsg struct {
 		id    string
-		event channels.Event
+		event event.Event
 	}
 	// endedMsg is the end of a message.
 	endedMsg struct {

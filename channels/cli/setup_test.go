@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/cli"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 // patience is reached only by what hangs.
@@ -30,7 +31,7 @@ func (a agent) Send(ctx context.Context, session, id, text string) error {
 	return err
 }
 
-func (a agent) Follow(ctx context.Context, id string, on func(channels.Event)) (channels.MessageState, error) {
+func (a agent) Follow(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error) {
 	m, err := a.api.Follow(ctx, id, on)
 	return channels.MessageState{Message: m.ID, Session: m.Session, Status: m.Status, Reply: m.Reply, Turn: m.Turn}, err
 }
@@ -73,7 +74,7 @@ func (f *fixture) accepted(t *testing.T, number int) channels.InboundMessage {
 }
 
 // emit lets an event happen to an accepted message.
-func (f *fixture) emit(m channels.InboundMessage, e channels.Event) {
+func (f *fixture) emit(m channels.InboundMessage, e event.Event) {
 	f.backend.Emit(f.backend.MessageID(m.Channel, m.Scope, m.ID), e)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/cli"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 // person sits at a terminal.
@@ -86,9 +87,9 @@ func TestTerminal(t *testing.T) {
 		p.types("hi" + enter)
 		m := f.accepted(t, 0)
 		require.Equal(t, "hi", m.Text)
-		f.emit(m, channels.Event{Kind: channels.EventToolStart, Tool: "exec", Text: `{"command":"ls -la"}`, Step: 1})
+		f.emit(m, event.Event{Kind: event.ToolStart, Tool: "exec", Text: `{"command":"ls -la"}`, Step: 1})
 		p.sees("exec: ls -la")
-		f.emit(m, channels.Event{Kind: channels.EventText, Text: "on its way", Step: 2})
+		f.emit(m, event.Event{Kind: event.Text, Text: "on its way", Step: 2})
 		p.sees("on its way")
 		f.end(m, channeltest.Answer{Reply: "- **bold** \x1b[2Jtext"})
 		p.sees("• \x1b[1mbold\x1b[22m text")

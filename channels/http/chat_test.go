@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 func (s *server) openAI(token string) *openai.Client {
@@ -83,7 +84,7 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "assistant", first.Choices[0].Delta.Role)
 		for _, piece := range []string{"Hel", "lo"} {
-			s.backend.Emit(s.message(first.ID), channels.Event{Kind: channels.EventText, Text: piece, Step: 1})
+			s.backend.Emit(s.message(first.ID), event.Event{Kind: event.Text, Text: piece, Step: 1})
 			chunk, err := stream.Recv()
 			require.NoError(t, err)
 			require.Equal(t, piece, chunk.Choices[0].Delta.Content)
@@ -203,29 +204,29 @@ func TestChatCompletionsKnowAMessageAgain(t *testing.T) {
 // with the reply.
 func TestStreamedTextEndsWithTheReply(t *testing.T) {
 	t.Parallel()
-	text := func(step int, text string) channels.Event {
-		return channels.Event{Kind: channels.EventText, Step: step, Text: text}
+	text := func(step int, text string) event.Event {
+		return event.Event{Kind: event.Text, Step: step, Text: text}
 	}
-	reset := channels.Event{Kind: channels.EventReset, Step: 1}
-	tool := channels.Event{Kind: channels.EventToolStart, Step: 1, Tool: "exec"}
+	reset := event.Event{Kind: event.Reset, Step: 1}
+	tool := event.Event{Kind: event.ToolStart, Step: 1, Tool: "exec"}
 	tests := []struct {
 		name   string
-		events []channels.Event
+		events []event.Event
 		reply  string
 		want   string
 	}{
 		{"no events", nil, "Hello", "Hello"},
-		{"all of it", []channels.Event{text(1, "Hel"), text(1, "lo")}, "Hello", "Hello"},
-		{"the end is missed", []channels.Event{text(1, "Hel")}, "Hello", "Hello"},
-		{"the beginning is missed", []channels.Event{text(1, "lo")}, "Hello", "lo\n\nHello"},
-		{"white space around the reply", []channels.Event{text(1, " \n"), text(1, "Hello"), text(1, "\n")}, "Hello", "Hello\n"},
-		{"made anew and the same", []channels.Event{text(1, "Hel"), reset, text(1, "H"), text(1, "ello")}, "Hello", "Hello"},
-		{"made anew and different", []channels.Event{text(1, "Hel"), reset, text(1, "Ho"), text(1, "la")}, "Hola", "Hel\n\nHola"},
-		{"made anew and shorter", []channels.Event{text(1, "Hello"), reset, text(1, "Hel")}, "Hel", "Hello\n\nHel"},
-		{"a step with a tool before", []channels.Event{text(1, "Let me look."), tool, text(2, "Fine.")}, "Fine.", "Let me look.\n\nFine."},
-		{"a tool, and the rest missed", []channels.Event{text(1, "Fine"), tool}, "Fine. Two files.", "Fine\n\nFine. Two files."},
-		{"a step without a tool before", []channels.Event{text(1, "One."), text(2, "Two.")}, "Two.", "One.\n\nTwo."},
-		{"an empty reply", []channels.Event{text(1, "One.")}, "", "One."},
+		{"all of it", []event.Event{text(1, "Hel"), text(1, "lo")}, "Hello", "Hello"},
+		{"the end is missed", []event.Event{text(1, "Hel")}, "Hello", "Hello"},
+		{"the beginning is missed", []event.Event{text(1, "lo")}, "Hello", "lo\n\nHello"},
+		{"white space around the reply", []event.Event{text(1, " \n"), text(1, "Hello"), text(1, "\n")}, "Hello", "Hello\n"},
+		{"made anew and the same", []event.Event{text(1, "Hel"), reset, text(1, "H"), text(1, "ello")}, "Hello", "Hello"},
+		{"made anew and different", []event.Event{text(1, "Hel"), reset, text(1, "Ho"), text(1, "la")}, "Hola", "Hel\n\nHola"},
+		{"made anew and shorter", []event.Event{text(1, "Hello"), reset, text(1, "Hel")}, "Hel", "Hello\n\nHel"},
+		{"a step with a tool before", []event.Event{text(1, "Let me look."), tool, text(2, "Fine.")}, "Fine.", "Let me look.\n\nFine."},
+		{"a tool, and the rest missed", []event.Event{text(1, "Fine"), tool}, "Fine. Two files.", "Fine\n\nFine. Two files."},
+		{"a step without a tool before", []event.Event{text(1, "One."), text(2, "Two.")}, "Two.", "One.\n\nTwo."},
+		{"an empty reply", []event.Event{text(1, "One.")}, "", "One."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

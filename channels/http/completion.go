@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 // completion is OpenAI's chat completion, whole or a chunk of one.
@@ -72,7 +73,7 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	var told telling
 	state, err := an.await(ctx, waiting{
 		known: known,
-		on:    func(e channels.Event) error { return say(told.next(e)) },
+		on:    func(e event.Event) error { return say(told.next(e)) },
 		every: a.options.KeepAlive, idle: keepAlive,
 	})
 	switch {
@@ -110,13 +111,13 @@ type telling struct {
 }
 
 // next returns what to tell of an event.
-func (t *telling) next(e channels.Event) string {
+func (t *telling) next(e event.Event) string {
 	switch e.Kind {
-	case channels.EventToolStart:
+	case event.ToolStart:
 		t.between = true
-	case channels.EventReset:
+	case event.Reset:
 		t.heard = ""
-	case channels.EventText:
+	case event.Text:
 		if e.Step != t.step || t.between {
 			*t = telling{begun: t.begun, step: e.Step}
 		}

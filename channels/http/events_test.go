@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 func TestEvents(t *testing.T) {
@@ -27,12 +28,12 @@ func TestEvents(t *testing.T) {
 		require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 
 		id := s.message("a1")
-		for _, e := range []channels.Event{
-			{Kind: channels.EventTurnJoined},
-			{Kind: channels.EventText, Text: "two\nlines ", Step: 1},
-			{Kind: channels.EventReset, Step: 1},
-			{Kind: channels.EventToolStart, Tool: "exec", Text: "ls", Step: 1},
-			{Kind: channels.EventToolDone, Tool: "exec", Text: "a b", Step: 1},
+		for _, e := range []event.Event{
+			{Kind: event.TurnJoined},
+			{Kind: event.Text, Text: "two\nlines ", Step: 1},
+			{Kind: event.Reset, Step: 1},
+			{Kind: event.ToolStart, Tool: "exec", Text: "ls", Step: 1},
+			{Kind: event.ToolDone, Tool: "exec", Text: "a b", Step: 1},
 		} {
 			s.backend.Emit(id, e)
 		}
@@ -92,7 +93,7 @@ func TestEvents(t *testing.T) {
 // unseen is a backend whose watchers see nothing, as when all has happened.
 type unseen struct{ channels.Backend }
 
-func (unseen) Watch(ctx context.Context, _ string, _ func(channels.Event)) error {
+func (unseen) Watch(ctx context.Context, _ string, _ func(event.Event)) error {
 	<-ctx.Done()
 	return ctx.Err()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 const (
@@ -19,15 +20,15 @@ const (
 type answer struct {
 	api    *api
 	id     string // the backend's
-	events chan channels.Event
+	events chan event.Event
 }
 
 // follow begins to watch a message, which need not be accepted yet. It ends with ctx.
 func (a *api) follow(ctx context.Context, id string) *answer {
-	an := &answer{api: a, id: a.backend.MessageID(Name, "", id), events: make(chan channels.Event, eventBuffer)}
+	an := &answer{api: a, id: a.backend.MessageID(Name, "", id), events: make(chan event.Event, eventBuffer)}
 	go func() {
 		defer close(an.events)
-		err := a.backend.Watch(ctx, an.id, func(e channels.Event) {
+		err := a.backend.Watch(ctx, an.id, func(e event.Event) {
 			select {
 			case an.events <- e:
 			case <-ctx.Done():
@@ -42,9 +43,9 @@ func (a *api) follow(ctx context.Context, id string) *answer {
 
 // waiting is how a handler waits for an answer.
 type waiting struct {
-	known bool                       // the message was accepted before, so it may have ended
-	on    func(channels.Event) error // what to do with events but the last, if not nil
-	every time.Duration              // how often to call idle; 0: never
+	known bool                    // the message was accepted before, so it may have ended
+	on    func(event.Event) error // what to do with events but the last, if not nil
+	every time.Duration           // how often to call idle; 0: never
 	idle  func() error
 }
 
@@ -68,7 +69,7 @@ func (an *answer) await(ctx context.Context, w waiting) (channels.MessageState, 
 			switch {
 			case !ok:
 				return channels.MessageState{}, errInterrupted
-			case e.Kind == channels.EventDone:
+			case e.Kind == event.Done:
 				return an.state(ctx)
 			case w.on != nil:
 				err = w.on(e)
@@ -146,13 +147,13 @@ func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	events := newStream(w)
 	state, err := answer.await(ctx, waiting{
 		known: true,
-		on: func(e channels.Event) error {
+		on: func(e event.Event) error {
 			return events.send(string(e.Kind), Event{Text: e.Text, Tool: e.Tool, Step: e.Step})
 		},
 		every: a.options.KeepAlive, idle: events.keepAlive,
 	})
 	if err == nil {
-		_ = events.send(string(channels.EventDone), newMessage(r.PathValue("id"), state))
+		_ = events.send(string(event.Done), newMessage(r.PathValue("id"), state))
 	}
 	return nil
 }

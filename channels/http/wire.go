@@ -36,7 +36,7 @@ type Usage struct {
 }
 
 // Event is the data of every event of a stream but "done"; the event's name is
-// the [channels.EventKind].
+// the [event.Kind].
 type Event struct {
 	Text string `json:"text,omitempty"`
 	Tool string `json:"tool,omitempty"`

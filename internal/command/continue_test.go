@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -178,7 +179,7 @@ func (n *testNode) accept(ctx context.Context, t testing.TB, sender, text string
 func (n *testNode) awaitLong(ctx context.Context, t testing.TB, text string) channels.MessageState {
 	t.Helper()
 	id := n.starter.MessageID("http", "", text)
-	require.NoError(t, n.starter.Watch(ctx, id, func(channels.Event) {}))
+	require.NoError(t, n.starter.Watch(ctx, id, func(event.Event) {}))
 	state, err := n.starter.Message(ctx, id)
 	require.NoError(t, err)
 	require.Equal(t, channels.Done, state.Status)

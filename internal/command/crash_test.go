@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
@@ -167,7 +168,7 @@ func (h *home) resume(t *testing.T, acknowledged bool) time.Duration {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	message, err := second.api().Follow(ctx, messageID, func(channels.Event) {})
+	message, err := second.api().Follow(ctx, messageID, func(event.Event) {})
 	require.NoError(t, err)
 	require.Equal(t, channels.Done, message.Status, message.Reply)
 	require.Equal(t, "all done", message.Reply)

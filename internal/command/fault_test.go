@@ -182,10 +182,10 @@ func TestEventsOfATurn(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	events := make(chan channels.Event, 1000)
+	events := make(chan event.Event, 1000)
 	ended := make(chan http.Message, 1)
 	go func() {
-		message, err := n.api.Follow(ctx, "m1", func(e channels.Event) { events <- e })
+		message, err := n.api.Follow(ctx, "m1", func(e event.Event) { events <- e })
 		if err != nil {
 			t.Error(err)
 		}
@@ -204,11 +204,11 @@ func TestEventsOfATurn(t *testing.T) {
 	shown := ""
 	for e := range events {
 		switch e.Kind {
-		case channels.EventToolProgress:
+		case event.ToolProgress:
 			continue
-		case channels.EventReset:
+		case event.Reset:
 			shown = ""
-		case channels.EventText:
+		case event.Text:
 			shown += e.Text
 		default:
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/engine"
+	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 const (
@@ -145,7 +146,7 @@ func (a apiAgent) Send(ctx context.Context, session, id, text string) error {
 }
 
 // Follow implements [cli.Agent].
-func (a apiAgent) Follow(ctx context.Context, id string, on func(channels.Event)) (channels.MessageState, error) {
+func (a apiAgent) Follow(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error) {
 	m, err := a.api.Follow(ctx, id, on)
 	return channels.MessageState{
 		Message: m.ID, Session: m.Session, Status: m.Status, Reply: m.Reply, Turn: m.Turn, Usage: channels.Usage(m.Usage),

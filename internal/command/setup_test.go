@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
 )
@@ -74,7 +74,7 @@ func (n *testNode) await(t testing.TB, id string) http.Message {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	message, err := n.api.Follow(ctx, id, func(channels.Event) {})
+	message, err := n.api.Follow(ctx, id, func(event.Event) {})
 	require.NoError(t, err)
 	return message
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
+	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -54,16 +55,16 @@ func TestClient(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, http.Receipt{ID: "id/1", Session: "http:a/b", WorkflowID: "session/http:a/b"}, receipt)
 
-		happens := []channels.Event{
-			{Kind: channels.EventToolStart, Tool: "exec", Text: "ls", Step: 1},
-			{Kind: channels.EventText, Text: "echo", Step: 2},
+		happens := []event.Event{
+			{Kind: event.ToolStart, Tool: "exec", Text: "ls", Step: 1},
+			{Kind: event.Text, Text: "echo", Step: 2},
 		}
 		id := backend.MessageID(http.Name, "", receipt.ID)
 		for _, e := range happens {
 			backend.Emit(id, e)
 		}
-		var events []channels.Event
-		message, err := c.Follow(t.Context(), receipt.ID, func(e channels.Event) {
+		var events []event.Event
+		message, err := c.Follow(t.Context(), receipt.ID, func(e event.Event) {
 			events = append(events, e)
 			if len(events) == len(happens) {
 				backend.End(id, channeltest.Answer{Reply: "echo: hi"})
@@ -119,25 +120,25 @@ func TestFollowOutlivesTheServer(t *testing.T) {
 	_, err := c.Send(ctx, "main", "a1", "hi")
 	require.NoError(t, err)
 	id := backend.MessageID(http.Name, "", "a1")
-	backend.Emit(id, channels.Event{Kind: channels.EventText, Text: "Hel", Step: 1})
+	backend.Emit(id, event.Event{Kind: event.Text, Text: "Hel", Step: 1})
 
-	events := make(chan channels.Event, 10)
+	events := make(chan event.Event, 10)
 	type result struct {
 		message http.Message
 		err     error
 	}
 	followed := make(chan result, 1)
 	go func() {
-		message, err := c.Follow(ctx, "a1", func(e channels.Event) { events <- e })
+		message, err := c.Follow(ctx, "a1", func(e event.Event) { events <- e })
 		followed <- result{message, err}
 	}()
-	require.Equal(t, channels.EventText, (<-events).Kind)
+	require.Equal(t, event.Text, (<-events).Kind)
 	stop()
 	require.NoError(t, backend.Await(ctx, func(c channeltest.Counts) bool { return c.Watching == 0 }))
-	require.Equal(t, channels.EventReset, (<-events).Kind)
+	require.Equal(t, event.Reset, (<-events).Kind)
 
 	serve(t, addr, backend)
-	require.Equal(t, channels.Event{Kind: channels.EventText, Text: "Hel", Step: 1}, <-events)
+	require.Equal(t, event.Event{Kind: event.Text, Text: "Hel", Step: 1}, <-events)
 	backend.End(id, channeltest.Answer{Reply: "Hello"})
 	got := <-followed
 	require.NoError(t, got.err)

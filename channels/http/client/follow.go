@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -28,18 +28,18 @@ var errSilent = errors.New("no sign of life")
 
 // Follow waits until the message with this ID, as in its receipt, has ended. It
 // calls on, if not nil, with what happens meanwhile, but for
-// [channels.EventDone]. When the connection is lost, or the server is away, it
-// connects again until ctx ends, and tells on with [channels.EventReset] that
+// [event.Done]. When the connection is lost, or the server is away, it
+// connects again until ctx ends, and tells on with [event.Reset] that
 // events may have been missed. It gives up earlier only if the server refuses,
 // because of the token or because there is no such message.
-func (c *Client) Follow(ctx context.Context, id string, on func(channels.Event)) (http.Message, error) {
+func (c *Client) Follow(ctx context.Context, id string, on func(event.Event)) (http.Message, error) {
 	if on == nil {
-		on = func(channels.Event) {}
+		on = func(event.Event) {}
 	}
 	pause := firstPause
 	for {
 		connected := false
-		message, err := c.stream(ctx, id, func(e channels.Event) {
+		message, err := c.stream(ctx, id, func(e event.Event) {
 			connected = true
 			on(e)
 		})
@@ -59,13 +59,13 @@ func (c *Client) Follow(ctx context.Context, id string, on func(channels.Event))
 		}
 		pause = min(2*pause, lastPause)
 		if connected {
-			on(channels.Event{Kind: channels.EventReset})
+			on(event.Event{Kind: event.Reset})
 		}
 	}
 }
 
 // stream reads one stream of events up to "done".
-func (c *Client) stream(ctx context.Context, id string, on func(channels.Event)) (http.Message, error) {
+func (c *Client) stream(ctx context.Context, id string, on func(event.Event)) (http.Message, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watchdog := time.AfterFunc(silence, func() { cancel(errSilent) })
@@ -92,15 +92,15 @@ func (c *Client) stream(ctx context.Context, id string, on func(channels.Event))
 		if !ok {
 			continue
 		}
-		if channels.EventKind(name) == channels.EventDone {
+		if event.Kind(name) == event.Done {
 			var message http.Message
 			return message, decode(data, &message)
 		}
-		var event http.Event
-		if err := decode(data, &event); err != nil {
+		var e http.Event
+		if err := decode(data, &e); err != nil {
 			return http.Message{}, err
 		}
-		on(channels.Event{Kind: channels.EventKind(name), Text: event.Text, Tool: event.Tool, Step: event.Step})
+		on(event.Event{Kind: event.Kind(name), Text: e.Text, Tool: e.Tool, Step: e.Step})
 	}
 }
 
