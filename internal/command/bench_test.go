@@ -36,8 +36,10 @@ func floorWorkflow(ctx workflow.Context) error {
 }
 
 // BenchmarkMessage measures a message over HTTP, from request to reply, beside
-// the same model call made directly and beside the engine's own floor, taking
-// turns so that all see the same machine. It prints a table; nothing is asserted.
+// the same model call made directly and beside the engine's own floor: a bare
+// workflow, until its activity has run (floor) and until it has closed (closed).
+// They take turns, so that all see the same machine. It prints a table; nothing is
+// asserted.
 func BenchmarkMessage(b *testing.B) {
 	stub, stop, err := demo.Start(b.Context())
 	require.NoError(b, err)
@@ -48,35 +50,43 @@ func BenchmarkMessage(b *testing.B) {
 		ActivityTaskPollerBehavior: worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 	})
 	w.RegisterWorkflow(floorWorkflow)
-	w.RegisterActivityWithOptions(func(context.Context) error { return nil }, activity.RegisterOptions{Name: "floor"})
+	ran := &signals{}
+	w.RegisterActivityWithOptions(func(ctx context.Context) error {
+		ran.send(activity.GetInfo(ctx).WorkflowExecution.ID)
+		return nil
+	}, activity.RegisterOptions{Name: "floor"})
 	require.NoError(b, w.Start())
 	b.Cleanup(w.Stop)
 
-	kinds := map[string]func(worker, i int) error{
-		"message": n.benchMessage,
-		"direct":  n.benchDirect,
-		"floor":   n.benchFloor,
+	kinds := []struct {
+		name string
+		do   func(session, i int) error
+	}{
+		{"direct", n.benchDirect},
+		{"floor", func(int, int) error { return n.benchFloor(ran) }},
+		{"closed", func(int, int) error { return n.benchClosed() }},
+		{"message", n.benchMessage},
 	}
 	for b.Loop() {
-		for name := range kinds {
-			measure(kinds[name], 8, 64) // warm up
+		for _, kind := range kinds {
+			measure(kind.do, 8, 64) // warm up
 		}
 		b.Logf("%-9s %9s %9s %9s %9s %9s %8s", "sessions", "kind", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "per s")
 		for _, sessions := range []int{1, 16, 64} {
 			results := map[string]*sample{}
-			for _, name := range []string{"direct", "floor", "message"} {
-				results[name] = &sample{}
+			for _, kind := range kinds {
+				results[kind.name] = &sample{}
 			}
 			total := 2000
 			for range 4 {
-				for _, name := range []string{"direct", "floor", "message"} {
-					results[name].add(measure(kinds[name], sessions, total/4))
+				for _, kind := range kinds {
+					results[kind.name].add(measure(kind.do, sessions, total/4))
 				}
 			}
-			for _, name := range []string{"direct", "floor", "message"} {
-				r := results[name]
+			for _, kind := range kinds {
+				r := results[kind.name]
 				require.NoError(b, r.err)
-				b.Logf("%-9d %9s %9.1f %9.1f %9.1f %9.1f %8.0f", sessions, name,
+				b.Logf("%-9d %9s %9.1f %9.1f %9.1f %9.1f %8.0f", sessions, kind.name,
 					r.at(0.5), r.at(0.99), r.at(0.999), r.at(1), r.rate())
 			}
 			message, direct, floor := results["message"], results["direct"], results["floor"]
@@ -92,6 +102,8 @@ func BenchmarkMessage(b *testing.B) {
 // BenchmarkMessageStart measures the real program from start to ready, on a new
 // home and on a used one, and what it holds in memory while idle.
 func BenchmarkMessageStart(b *testing.B) {
+	_, err := binary() // built before the clock runs
+	require.NoError(b, err)
 	for b.Loop() {
 		h := newHome(b, "http://127.0.0.1:1/v1")
 		for _, name := range []string{"new home", "used home"} {
@@ -189,10 +201,39 @@ func (n *testNode) benchDirect(int, int) error {
 	return err
 }
 
-func (n *testNode) benchFloor(int, int) error {
+func (n *testNode) benchFloor(ran *signals) error {
+	id := fmt.Sprintf("floor-%d", ran.next.Add(1))
+	there := ran.expect(id)
+	options := client.StartWorkflowOptions{ID: id, TaskQueue: floorQueue}
+	if _, err := n.client.ExecuteWorkflow(context.Background(), options, floorWorkflow); err != nil {
+		return err
+	}
+	<-there
+	return nil
+}
+
+func (n *testNode) benchClosed() error {
 	run, err := n.client.ExecuteWorkflow(context.Background(), client.StartWorkflowOptions{TaskQueue: floorQueue}, floorWorkflow)
 	if err != nil {
 		return err
 	}
 	return run.Get(context.Background(), nil)
+}
+
+// signals tell within the process that an activity has run.
+type signals struct {
+	next    atomic.Int64
+	waiting sync.Map // channels, by workflow ID
+}
+
+func (s *signals) expect(id string) <-chan struct{} {
+	there := make(chan struct{})
+	s.waiting.Store(id, there)
+	return there
+}
+
+func (s *signals) send(id string) {
+	if there, ok := s.waiting.LoadAndDelete(id); ok {
+		close(there.(chan struct{}))
+	}
 }
