@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -31,7 +32,19 @@ func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (result
 	defer done()
 	defer caught(a.Logger, &err)
 	result, err = a.complete(live, in, info)
+	a.tellRetry(ctx, in, int(info.Attempt), err)
 	return result, failure(ctx, live, err)
+}
+
+// tellRetry tells who watches that a model call failed and will be made again:
+// the attempts may take minutes.
+func (a *Agent) tellRetry(ctx context.Context, in protocol.CompleteInput, attempt int, err error) {
+	failed := remote.As(err)
+	if failed == nil || failed.Permanent() || attempt >= serviceTries {
+		return
+	}
+	text := fmt.Sprintf("attempt %d of %d failed: %v", attempt, serviceTries, err)
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Retry, Step: in.Step, Text: protocol.Cut(text, protocol.PreviewLimit)})
 }
 
 func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info activity.Info) (protocol.CompleteResult, error) {

@@ -27,7 +27,11 @@ const (
 // data was lost or moved aside, is begun again: what it had done is in the store,
 // and it goes on from there.
 func (s *Starter) adopt(ctx context.Context) error {
-	turns, err := s.o.Store.RunningTurns(ctx, time.Now().Add(-orphanAge), orphanLimit)
+	return s.adoptOlder(ctx, orphanAge)
+}
+
+func (s *Starter) adoptOlder(ctx context.Context, age time.Duration) error {
+	turns, err := s.o.Store.RunningTurns(ctx, time.Now().Add(-age), orphanLimit)
 	if err != nil {
 		return fmt.Errorf("look for turns without a workflow: %w", err)
 	}

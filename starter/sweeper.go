@@ -66,6 +66,9 @@ func (s *Starter) forgetTaken(ctx context.Context) error {
 // waiting for the sweeper, which gets those that cannot be signalled now. It is
 // called once, when the process starts.
 func (s *Starter) Recover(ctx context.Context) error {
+	if err := s.adoptOlder(ctx, 0); err != nil {
+		s.log.Warn("turns without a workflow not looked after yet", "err", err)
+	}
 	waiting, err := s.o.Store.Unconsumed(ctx, sweepLimit)
 	if err != nil {
 		return fmt.Errorf("look for messages that nobody took: %w", err)

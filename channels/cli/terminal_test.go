@@ -87,7 +87,7 @@ func TestTerminal(t *testing.T) {
 		p.types("hi" + enter)
 		m := f.accepted(t, 0)
 		require.Equal(t, "hi", m.Text)
-		f.emit(m, event.Event{Kind: event.ToolStart, Tool: "exec", Text: `{"command":"ls -la"}`, Step: 1})
+		f.emit(m, event.Event{Kind: event.ToolStart, Tool: "exec", Text: "ls -la", Step: 1})
 		p.sees("exec: ls -la")
 		f.emit(m, event.Event{Kind: event.Text, Text: "on its way", Step: 2})
 		p.sees("on its way")

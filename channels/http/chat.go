@@ -81,9 +81,9 @@ func (c *chatRequest) check() error {
 	}
 	switch {
 	case len(c.Tools) > 0:
-		return unsupported("tools", "tools of the client are not supported: the agent runs its own tools; leave tools out, or offer yours to it as an MCP server")
+		return unsupported("tools", "tools of the client are not supported: the agent runs its own tools; leave tools out")
 	case len(c.Functions) > 0:
-		return unsupported("functions", "functions of the client are not supported: the agent runs its own tools; leave functions out, or offer yours to it as an MCP server")
+		return unsupported("functions", "functions of the client are not supported: the agent runs its own tools; leave functions out")
 	case c.N != nil && *c.N != 1:
 		return unsupported("n", "n must be 1: the agent gives one answer")
 	}

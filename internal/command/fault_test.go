@@ -217,7 +217,7 @@ func TestEventsOfATurn(t *testing.T) {
 			kinds = append(kinds, kind)
 		}
 	}
-	want := []string{"tool_start 1", "tool_done 1", "reset 2", "text 2", "reset 2", "text 2"}
+	want := []string{"tool_start 1", "tool_done 1", "reset 2", "text 2", "retry 2", "reset 2", "text 2"}
 	require.Equal(t, want, kinds[max(0, len(kinds)-len(want)):])
 	require.Equal(t, "the whole answer", shown, "what was shown of the cut answer is taken back")
 }

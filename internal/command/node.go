@@ -76,6 +76,9 @@ func openNode(ctx context.Context, cfg config.Config, log *slog.Logger, r roles)
 			n.close()
 		}
 	}()
+	if err := hideEnvironment(); err != nil {
+		return nil, fmt.Errorf("keep the agent's commands from reading our keys: %w", err)
+	}
 	for _, dir := range []string{cfg.DataDir(), cfg.Workspace} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("make %s (HOLDFAST_HOME chooses another home): %w", dir, err)
@@ -155,6 +158,10 @@ func inUse(cfg config.Config) error {
 
 func (n *node) openStore(ctx context.Context) (err error) {
 	dsn := storeDSN(n.cfg)
+	// A damaged page may be met only when a message is half way through.
+	if _, err := store.Inspect(ctx, dsn); err != nil {
+		return err
+	}
 	if n.store, err = store.Open(ctx, store.Options{DSN: dsn, Logger: n.log}); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin"
@@ -136,7 +137,7 @@ func explain(path string, err error) error {
 	}
 	advice := "move it aside (with " + filepath.Base(path) + "-wal and -shm) to start with an empty engine; conversations are in store.db and are kept"
 	switch {
-	case errors.Is(err, fs.ErrPermission) || isCode(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || isCode(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
 		advice = "make the file and its directory writable for this user"
 	case isCode(err, sqlite3.SQLITE_FULL) || strings.Contains(err.Error(), "no space left"):
 		advice = "make room on the disk"

@@ -204,6 +204,20 @@ func TestUI(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, http.StatusOK, resp.StatusCode, path)
 	}
+	t.Run("answers to no other name", func(t *testing.T) {
+		for host, status := range map[string]int{
+			"localhost:8233": http.StatusOK, "[::1]:8233": http.StatusOK, "127.0.0.1": http.StatusOK,
+			"evil.example": http.StatusForbidden, "evil.example:8233": http.StatusForbidden, "127.0.0.1.evil.example": http.StatusForbidden,
+		} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.UIURL()+"/api/v1/settings", nil)
+			require.NoError(t, err)
+			request.Host = host
+			resp, err := http.DefaultClient.Do(request)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.Equal(t, status, resp.StatusCode, host)
+		}
+	})
 }
 
 func TestStop(t *testing.T) {

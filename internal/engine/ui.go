@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -55,9 +56,35 @@ func (u *ui) serve(address, namespace string) error {
 	if err != nil {
 		return fmt.Errorf("engine: web UI: %w", err)
 	}
-	u.server.Handler = handler
+	u.server.Handler = guardHost(handler, u.listener.Addr())
 	go func() { _ = u.server.Serve(u.listener) }()
 	return nil
+}
+
+// guardHost refuses requests for another host while the UI is on loopback: a page
+// in the user's browser could have its own name resolve to us, and read and end
+// runs.
+func guardHost(next http.Handler, address net.Addr) http.Handler {
+	if tcp, ok := address.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLocal(r.Host) {
+			http.Error(w, "the UI answers at 127.0.0.1 and localhost only", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isLocal reports whether a request's host, with or without a port, is this
+// machine.
+func isLocal(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (u *ui) close() {

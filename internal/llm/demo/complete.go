@@ -36,11 +36,12 @@ func answer(req wire.Request) wire.Completion {
 	if len(results) > 0 {
 		return wire.Completion{Content: summary(results)}
 	}
-	var text string
-	if users := trailing(req.Messages, "user"); len(users) > 0 {
-		text, _, _ = strings.Cut(users[len(users)-1].Content.Text, contextMarker)
-		text = strings.TrimSpace(text)
+	var texts []string
+	for _, message := range trailing(req.Messages, "user") {
+		text, _, _ := strings.Cut(message.Content.Text, contextMarker)
+		texts = append(texts, strings.TrimSpace(text))
 	}
+	text := strings.Join(texts, "\n")
 	calls := callsIn(text, len(req.Messages))
 	if len(calls) == 0 {
 		return wire.Completion{Content: greeting(text)}

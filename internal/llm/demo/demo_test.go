@@ -74,6 +74,16 @@ func TestLinesBecomeToolCalls(t *testing.T) {
 	require.Len(t, ids, len(want))
 }
 
+func TestMessagesThatCameTogetherAreAllActedOn(t *testing.T) {
+	t.Parallel()
+	ask := setup(t, false)
+	resp := ask(user("run: one"), user("run: two"), user("run: three"))
+	require.Len(t, resp.ToolCalls, 3)
+	for i, command := range []string{"one", "two", "three"} {
+		require.JSONEq(t, `{"command":"`+command+`"}`, resp.ToolCalls[i].Arguments)
+	}
+}
+
 func TestResultsAreRepeated(t *testing.T) {
 	t.Parallel()
 	ask := setup(t, false)
