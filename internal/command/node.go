@@ -64,7 +64,8 @@ type node struct {
 	starter  *starter.Starter
 	http     *http.Channel
 
-	closers []func() // in the order to undo
+	closers []func() // the last is undone first
+	leaving bool     // the process is about to end
 }
 
 // openNode starts everything but the receivers. The caller calls close, also
@@ -109,12 +110,22 @@ func (n *node) openParts(ctx context.Context) error {
 	err := group.Wait()
 	// Undone in this order, last first: what uses another goes before it.
 	if n.engine != nil {
-		n.onClose(n.engine.Stop)
+		n.onClose(n.stopEngine)
 	}
 	if n.model.close != nil {
 		n.onClose(n.model.close)
 	}
 	return err
+}
+
+// stopEngine lets the engine's clients go, which takes a second. A process that is
+// leaving has none, and its engine's data needs no goodbye.
+func (n *node) stopEngine() {
+	if n.leaving {
+		go n.engine.Stop()
+		return
+	}
+	n.engine.Stop()
 }
 
 func (n *node) ownsEngine() bool { return n.roles.engine && n.cfg.Temporal.Address == "" }

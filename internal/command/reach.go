@@ -8,6 +8,8 @@ import (
 	"net"
 	"time"
 
+	"go.temporal.io/api/workflowservice/v1"
+
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
@@ -90,9 +92,33 @@ func (n *node) runBeside(failed context.CancelCauseFunc) (stop func()) {
 		}
 	}()
 	return func() {
+		n.awaitClosed(leavePatience)
 		cancel()
 		<-ended
+		n.leaving = true
 		n.close()
+	}
+}
+
+const (
+	// leavePatience is how long we wait for the run whose reply is there to close.
+	leavePatience = 500 * time.Millisecond
+	leavePause    = 10 * time.Millisecond
+)
+
+// awaitClosed waits until no run is open, for at most so long: a reply is there
+// a moment before its run has closed, which would stay open until the next start.
+func (n *node) awaitClosed(patience time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for ctx.Err() == nil {
+		running, err := n.client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+			Namespace: n.cfg.Temporal.Namespace, Query: "ExecutionStatus = 'Running'",
+		})
+		if err != nil || running.GetCount() == 0 {
+			return
+		}
+		time.Sleep(leavePause)
 	}
 }
 
