@@ -8,7 +8,7 @@ LDFLAGS := -X github.com/holdfast-ai/holdfast/internal/command.version=$(VERSION
 
 # What has no engine in it is tested with the race detector too; building the
 # whole Temporal server for it would take longer than all the rest.
-RACE := $(shell go list ./... | grep -v -e /internal/engine -e /internal/command -e 'holdfast$$')
+RACE := $(shell go list ./... | grep -v -e /internal/engine -e /internal/command -e '/worker$$' -e 'holdfast$$')
 
 .PHONY: help
 help: ## This text
