@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,31 @@ func TestCrash(t *testing.T) {
 		require.Contains(t, resultsOfTurn(model.Requests()[1])[0], "built")
 		h.checkThreeSteps(t, model, 3)
 	})
+}
+
+// TestLostEngine kills the program in the middle of a command and takes away all
+// that the engine knew: the turn is begun again and goes on from the store.
+func TestLostEngine(t *testing.T) {
+	t.Parallel()
+	model := threeSteps(t, "echo ran >> effects.txt; until [ -e release ]; do sleep 0.1; done")
+	h := newHome(t, model.URL)
+	first := h.start(t)
+	h.prepare(t)
+	require.True(t, first.post(t))
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(h.workspace("effects.txt"))
+		return err == nil
+	}, patience, 10*time.Millisecond)
+	first.kill()
+	lost, err := filepath.Glob(filepath.Join(h.dir, "data", "engine.db*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, lost)
+	for _, path := range lost {
+		require.NoError(t, os.Remove(path))
+	}
+	require.NoError(t, os.WriteFile(h.workspace("release"), nil, 0o600))
+	h.resume(t, true)
+	h.checkThreeSteps(t, model, 3)
 }
 
 // hangOnce is [threeSteps], but the first time a step's model call is made it
