@@ -107,7 +107,7 @@ func (s *screen) onEvent(msg eventMsg) {
 		s.streamed.WriteString(msg.event.Text)
 	case event.Reset, event.ToolStart:
 		s.streamed.Reset()
-	case event.ToolProgress, event.ToolDone, event.TurnJoined, event.Done:
+	case event.Retry, event.ToolProgress, event.ToolDone, event.TurnJoined, event.Done:
 	}
 	if label := eventLabel(msg.event); label != "" && !s.stopping {
 		s.label = oneLine(clean(label))

@@ -2,9 +2,9 @@ package command
 
 import (
 	"bytes"
-	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +24,7 @@ func TestADamagedStoreIsNoticedAtTheStart(t *testing.T) {
 	require.NoError(t, err)
 	for i := range 500 {
 		_, _, err := s.Accept(t.Context(), store.Inbound{
-			ID: fmt.Sprint(i), Session: "http:main", Channel: "http", Chat: "main", Text: "a message of some length",
+			ID: strconv.Itoa(i), Session: "http:main", Channel: "http", Chat: "main", Text: "a message of some length",
 		})
 		require.NoError(t, err)
 	}
