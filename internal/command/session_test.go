@@ -238,6 +238,20 @@ func (n *testNode) awaitQueued(t testing.TB) {
 	}, patience, 10*time.Millisecond)
 }
 
+// userTexts are the user messages of the session main, in order.
+func (n *testNode) userTexts(t testing.TB) []string {
+	t.Helper()
+	transcript, err := n.api.Transcript(t.Context(), "http:main")
+	require.NoError(t, err)
+	var texts []string
+	for _, m := range transcript {
+		if m.Role == "user" {
+			texts = append(texts, m.Content)
+		}
+	}
+	return texts
+}
+
 func TestStorms(t *testing.T) {
 	t.Parallel()
 
@@ -253,18 +267,15 @@ func TestStorms(t *testing.T) {
 		for i := range 100 {
 			require.Equal(t, channels.Done, n.await(t, fmt.Sprintf("m%03d", i)).Status)
 		}
-		// Each is in the transcript once, in the order in which they were accepted.
-		transcript, err := n.api.Transcript(t.Context(), "http:main")
-		require.NoError(t, err)
-		var texts []string
-		for _, m := range transcript {
-			if m.Role == "user" {
-				texts = append(texts, m.Content)
-			}
-		}
+		texts := n.userTexts(t)
 		require.Len(t, texts, 100)
 		slices.Sort(texts)
 		require.Len(t, slices.Compact(texts), 100)
+		n.closedCost(t, "http:main")
+		// The latest run was told of the last of them, in this order.
+		told, took := bySender(n.told(t))["http"], n.took(t)["http"]
+		require.NotEmpty(t, told)
+		require.Equal(t, told, took[len(took)-len(told):])
 		require.Empty(t, model.Invalid())
 	})
 
@@ -278,15 +289,7 @@ func TestStorms(t *testing.T) {
 			n.send(t, "main", fmt.Sprintf("m%03d", i), sent[i])
 		}
 		n.await(t, "m099")
-		transcript, err := n.api.Transcript(t.Context(), "http:main")
-		require.NoError(t, err)
-		var texts []string
-		for _, m := range transcript {
-			if m.Role == "user" {
-				texts = append(texts, m.Content)
-			}
-		}
-		require.Equal(t, sent, texts)
+		require.Equal(t, sent, n.userTexts(t))
 	})
 
 	t.Run("64 sessions at once", func(t *testing.T) {
