@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
@@ -36,7 +35,6 @@ type AgentOptions struct {
 // Agent has the activities of a turn. Its exported methods are activities.
 type Agent struct {
 	AgentOptions
-	results string // where results are kept that are too long for the model
 }
 
 // NewAgent returns the activities of a turn.
@@ -50,8 +48,5 @@ func NewAgent(o AgentOptions) (*Agent, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Agent{AgentOptions: o, results: "results"}, nil
+	return &Agent{AgentOptions: o}, nil
 }
-
-// now is the time in the user's prompt. It is read once per model call.
-func now() time.Time { return time.Now() }

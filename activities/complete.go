@@ -162,7 +162,7 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 	for window := min(a.Window, earlier); ; window /= 2 {
 		response, err := a.Provider.Complete(ctx, llm.Request{
 			Model:       a.Model,
-			Messages:    prompt.Messages(system, begun, in.Turn, window, now()),
+			Messages:    prompt.Messages(system, begun, in.Turn, window, time.Now()),
 			Tools:       a.Tools.Specs(),
 			MaxTokens:   a.MaxTokens,
 			Temperature: a.Temperature,

@@ -14,6 +14,8 @@ import (
 )
 
 const (
+	// resultsDir is the workspace folder for results that are too long for the model.
+	resultsDir = "results"
 	// shownLimit is how much of a result, in bytes, the running turn's model sees.
 	shownLimit = 16_000
 	// keptLimit is how much of a result the store keeps.
@@ -34,7 +36,7 @@ func (a *Agent) resultRow(in protocol.CallToolInput, call llm.ToolCall, result t
 	if len(text) <= shownLimit {
 		return row
 	}
-	file := filepath.Join(a.results, protocol.CallKey(in.Turn, in.Step, in.Index)+".txt")
+	file := filepath.Join(resultsDir, protocol.CallKey(in.Turn, in.Step, in.Index)+".txt")
 	where := "the whole output is in the workspace file " + file
 	if err := a.keep(file, text); err != nil {
 		// The call was made: its result counts for more than the rest of it.

@@ -33,10 +33,8 @@ func initHome(w io.Writer, s setting) error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range []string{cfg.Home, cfg.DataDir()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("make %s (HOLDFAST_HOME chooses another home): %w", dir, err)
-		}
+	if err := makeDirs(cfg.Home, cfg.DataDir()); err != nil {
+		return err
 	}
 	path, _ := config.FilePath(cfg.Home, s.environ)
 	fresh, err := writeNew(path, config.Example())

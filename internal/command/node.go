@@ -80,10 +80,8 @@ func openNode(ctx context.Context, cfg config.Config, log *slog.Logger, r roles)
 	if err := hideEnvironment(); err != nil {
 		return nil, fmt.Errorf("keep the agent's commands from reading our keys: %w", err)
 	}
-	for _, dir := range []string{cfg.DataDir(), cfg.Workspace} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("make %s (HOLDFAST_HOME chooses another home): %w", dir, err)
-		}
+	if err := makeDirs(cfg.DataDir(), cfg.Workspace); err != nil {
+		return nil, err
 	}
 	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.openWorker, n.openStarter} {
 		if err := step(ctx); err != nil {
@@ -91,6 +89,16 @@ func openNode(ctx context.Context, cfg config.Config, log *slog.Logger, r roles)
 		}
 	}
 	return n, nil
+}
+
+// makeDirs makes folders of the home that are not there, for this user only.
+func makeDirs(dirs ...string) error {
+	for _, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make %s (HOLDFAST_HOME chooses another home): %w", dir, err)
+		}
+	}
+	return nil
 }
 
 // openParts opens what does not depend on each other, side by side.
