@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 // ErrConflict is returned by [Backend.Accept] for an ID that was accepted before
@@ -33,8 +31,18 @@ type InboundMessage struct {
 	SenderName string
 	Text       string
 	SentAt     time.Time // when the platform says it was sent; zero: now
+	Files      []File    // what was attached, to be fetched by the channel's [Gatherer]
 	Push       bool      // the reply has to be sent through the channel's [Sender]; false: the client fetches it
 	Queue      bool      // never joins a running turn
+}
+
+// File is something attached to a message, as the platform describes it.
+type File struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	MIME string `json:"mime"`
+	Size int64  `json:"size"` // bytes
+	URL  string `json:"url"`  // where the channel fetches it
 }
 
 // Accepted is the receipt for an inbound message.
@@ -51,7 +59,18 @@ type OutboundMessage struct {
 	Channel string
 	Chat    string
 	Thread  string
-	Text    string // Markdown
+	Text    string // Markdown; of a file: its description, which may be empty
+	// File is what is sent, if not nil; else Text is.
+	File *OutboundFile
+	// Draft is the platform's ID of a message that stood for this one while it was
+	// being written, and that becomes it; empty if there is none.
+	Draft string
+}
+
+// OutboundFile is a file to be sent.
+type OutboundFile struct {
+	Name    string
+	Content []byte
 }
 
 // Sent says where an outbound message ended up.
@@ -75,8 +94,27 @@ type Sender interface {
 
 // Finder is a [Sender] that can look for what it sent before.
 type Finder interface {
-	// Find reports whether the message with this ID was posted already.
-	Find(ctx context.Context, msg OutboundMessage) (Sent, bool, error)
+	// Find looks for the message with this ID, and for its draft.
+	Find(ctx context.Context, msg OutboundMessage) (Found, error)
+}
+
+// Found is what a [Finder] found.
+type Found struct {
+	Posted     bool   // the message is there, as it is to be
+	PlatformID string // of the message, or else of its draft; empty: neither is there
+}
+
+// Splitter is a [Sender] of a platform that does not take messages of any length.
+type Splitter interface {
+	// Split returns the messages that text (Markdown) is sent as, in order. The same
+	// text always gives the same parts.
+	Split(text string) []Part
+}
+
+// Part is a message that a long one is sent as.
+type Part struct {
+	Text string // Markdown; of a file, its content
+	File string // not empty: sent as a file with this name
 }
 
 // Status is how far the answer to a message is.
@@ -127,24 +165,4 @@ type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
-}
-
-// Backend is what a channel may ask of us. The starter implements it.
-type Backend interface {
-	// Accept takes a message. After a nil error it is durable and may be
-	// acknowledged. The same message again is not an error. [ErrConflict] if its
-	// ID was used for another text or session.
-	Accept(ctx context.Context, msg InboundMessage) (Accepted, error)
-	// Message returns how far the answer to a message is, by our ID of it (see
-	// [Backend.MessageID]). [ErrNotFound] if it was never accepted.
-	Message(ctx context.Context, id string) (MessageState, error)
-	// MessageID returns our ID of a message from the platform's.
-	MessageID(channel, scope, id string) string
-	// Watch calls on with what happens to a message until it is answered or ctx
-	// ends; events may be missed but for [event.Done], which comes last and is
-	// never missed. It may be called before the message is accepted.
-	Watch(ctx context.Context, id string, on func(event.Event)) error
-	// Transcript returns the stored messages of a session, oldest first.
-	// [ErrNotFound] if there is no such session.
-	Transcript(ctx context.Context, session string) ([]TranscriptMessage, error)
 }

@@ -43,6 +43,8 @@ type Backend struct {
 	watching int
 	failing  int
 	release  chan struct{} // not nil: Accept waits for it
+	paired   map[[2]string]bool
+	drafts   map[string]*draft
 }
 
 type message struct {
@@ -57,7 +59,7 @@ func NewBackend(answer func(channels.InboundMessage) *Answer) *Backend {
 	if answer == nil {
 		answer = Echo
 	}
-	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}}
+	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, drafts: map[string]*draft{}}
 }
 
 // MessageID implements [channels.Backend].

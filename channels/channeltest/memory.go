@@ -114,14 +114,14 @@ func (m *Memory) Send(ctx context.Context, msg channels.OutboundMessage) (channe
 }
 
 // Find implements [channels.Finder].
-func (m *Memory) Find(_ context.Context, msg channels.OutboundMessage) (channels.Sent, bool, error) {
+func (m *Memory) Find(_ context.Context, msg channels.OutboundMessage) (channels.Found, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i := slices.IndexFunc(m.posted, func(p channels.OutboundMessage) bool { return p.ID == msg.ID && p.Chat == msg.Chat })
 	if i < 0 {
-		return channels.Sent{}, false, nil
+		return channels.Found{}, nil
 	}
-	return sentAt(i), true, nil
+	return channels.Found{Posted: true, PlatformID: sentAt(i).PlatformID}, nil
 }
 
 func sentAt(index int) channels.Sent {

@@ -1,0 +1,103 @@
+// Package slack is the Slack channel: it takes messages over Socket Mode or the
+// Events API, and sends replies into the thread that they belong to.
+//
+// A conversation is a thread in a channel, a direct message, or a thread in one.
+// Nothing that is needed to take a message asks Slack for anything, so that it can
+// be acknowledged within Slack's three seconds; names, files and what was said
+// before are gathered by the worker ([Channel.Gather]).
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/slack-go/slack"
+)
+
+// Name is the channel's name.
+const Name = "slack"
+
+// What Options.Mode may be.
+const (
+	ModeSocket = "socket" // we connect to Slack: needs an app-level token
+	ModeHTTP   = "http"   // Slack connects to us: needs a signing secret and a public URL
+)
+
+// What Options.Respond may be: which messages of a channel are answered. Direct
+// messages always are.
+const (
+	RespondMention = "mention" // those that mention the bot
+	RespondThread  = "thread"  // and all in threads that it takes part in
+	RespondAll     = "all"     // all
+)
+
+// Options are the settings of the channel. See config.Slack for what they mean.
+type Options struct {
+	Mode          string
+	BotToken      string
+	AppToken      string
+	SigningSecret string
+	Listen        string // host:port of ModeHTTP
+	Path          string // of ModeHTTP, such as /slack
+	APIURL        string // empty: Slack's own
+	AllowUsers    []string
+	AllowChannels []string
+	AllowBots     []string
+	Respond       string
+	Stream        bool
+	FileLimit     int64 // bytes of an attached file
+	Logger        *slog.Logger
+}
+
+// Channel is a connection to one Slack workspace: a [channels.Receiver],
+// [channels.Sender], [channels.Finder], [channels.Splitter] and
+// [channels.Gatherer]. Safe for concurrent use; only Run is for one at a time.
+type Channel struct {
+	o   Options
+	log *slog.Logger
+	api *slack.Client
+
+	selfMu sync.Mutex
+	self   *Identity
+}
+
+// New returns a channel. It asks Slack for nothing yet.
+func New(o Options) (*Channel, error) {
+	if o.BotToken == "" {
+		return nil, errors.New("channels.slack.bot_token is not set; it begins with xoxb-")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Channel{o: o, log: o.Logger, api: newAPI(o)}, nil
+}
+
+// Identity is who we are at Slack.
+type Identity struct {
+	TeamID string
+	Team   string
+	UserID string // of the bot, as in mentions
+	BotID  string // of the bot, as in its messages
+	Scopes []string
+}
+
+// Identify asks Slack who the bot token belongs to; the answer is kept.
+func (c *Channel) Identify(ctx context.Context) (Identity, error) {
+	c.selfMu.Lock()
+	defer c.selfMu.Unlock()
+	if c.self != nil {
+		return *c.self, nil
+	}
+	answer, err := c.api.AuthTestContext(ctx)
+	if err != nil {
+		return Identity{}, fmt.Errorf("ask slack who we are: %w", failure(err))
+	}
+	c.self = &Identity{
+		TeamID: answer.TeamID, Team: answer.Team, UserID: answer.UserID, BotID: answer.BotID,
+		Scopes: splitScopes(answer.Header.Get("X-Oauth-Scopes")),
+	}
+	return *c.self, nil
+}
