@@ -16,3 +16,15 @@ func channelOf(chat string) string {
 
 // isDirect reports whether Slack's ID of a channel is that of a direct message.
 func isDirect(channel string) bool { return strings.HasPrefix(channel, "D") }
+
+// platformID is a message as the rest of us knows it: CHANNEL/TS.
+func platformID(channel, ts string) string { return channel + "/" + ts }
+
+// message is the inverse of platformID: both empty if id is none.
+func message(id string) (channel, ts string) {
+	channel, ts, found := strings.Cut(id, "/")
+	if !found {
+		return "", ""
+	}
+	return channel, ts
+}

@@ -60,6 +60,8 @@ type Channel struct {
 	log *slog.Logger
 	api *slack.Client
 
+	limits limits
+
 	selfMu sync.Mutex
 	self   *Identity
 }

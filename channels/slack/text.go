@@ -1,0 +1,102 @@
+package slack
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// markup is one of Slack's <…>: a link, or a mention of a user, channel, group or
+// everybody, or a date; with a label after a bar or without.
+var markup = regexp.MustCompile(`<([^<>|\n]+)(?:\|([^<>\n]*))?>`)
+
+// unescape undoes what Slack does to text, in this order of precedence.
+var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+
+// readable is a message's text as a person reads it: without the mention of
+// self (our user ID) that it begins with, links as Markdown, no escapes and no
+// control characters. Mentions of people stay as they are: who they are has to
+// be asked ([Channel.Gather]).
+func readable(text, self string) string {
+	text = strings.Map(printable, text)
+	text = withoutMention(text, self)
+	var b strings.Builder
+	for text != "" {
+		at := markup.FindStringSubmatchIndex(text)
+		if at == nil {
+			break
+		}
+		b.WriteString(unescape.Replace(text[:at[0]]))
+		target, label := text[at[2]:at[3]], ""
+		if at[4] >= 0 {
+			label = text[at[4]:at[5]]
+		}
+		b.WriteString(meaning(target, label))
+		text = text[at[1]:]
+	}
+	b.WriteString(unescape.Replace(text))
+	return strings.TrimSpace(b.String())
+}
+
+// withoutMention removes the mention of self that text begins with, and what
+// sets it off.
+func withoutMention(text, self string) string {
+	text = strings.TrimSpace(text)
+	if self == "" || !strings.HasPrefix(text, "<@"+self) {
+		return text
+	}
+	at := markup.FindStringSubmatchIndex(text)
+	if at == nil || at[0] != 0 || text[at[2]:at[3]] != "@"+self {
+		return text
+	}
+	rest := strings.TrimLeft(text[at[1]:], " \t\u00a0")
+	if strings.HasPrefix(rest, ":") && !isEmoji(rest) || strings.HasPrefix(rest, ",") {
+		rest = rest[1:]
+	}
+	return strings.TrimSpace(rest)
+}
+
+var emoji = regexp.MustCompile(`^:[a-z0-9_+'-]+:`)
+
+func isEmoji(text string) bool { return emoji.MatchString(text) }
+
+// meaning is what a <target|label> says.
+func meaning(target, label string) string {
+	target, label = unescape.Replace(target), unescape.Replace(label)
+	switch {
+	case strings.HasPrefix(target, "@"):
+		return "<" + target + ">"
+	case strings.HasPrefix(target, "#"):
+		return "#" + named(label, target[1:])
+	case strings.HasPrefix(target, "!subteam^"):
+		return "@" + strings.TrimPrefix(named(label, strings.TrimPrefix(target, "!subteam^")), "@")
+	case strings.HasPrefix(target, "!date^"):
+		return label
+	case strings.HasPrefix(target, "!"):
+		return "@" + strings.TrimPrefix(named(label, target[1:]), "@")
+	case strings.HasPrefix(target, "mailto:"), strings.HasPrefix(target, "tel:"):
+		_, address, _ := strings.Cut(target, ":")
+		return named(label, address)
+	case label == "" || label == target || "http://"+label == target || "https://"+label == target:
+		return target
+	}
+	return "[" + label + "](" + target + ")"
+}
+
+func named(label, otherwise string) string {
+	if label == "" {
+		return otherwise
+	}
+	return label
+}
+
+// printable drops control characters but for line breaks and tabs.
+func printable(r rune) rune {
+	if r == '\n' || r == '\t' {
+		return r
+	}
+	if unicode.IsControl(r) {
+		return -1
+	}
+	return r
+}
