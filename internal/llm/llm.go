@@ -22,10 +22,17 @@ const (
 type Message struct {
 	Role       Role       `json:"role"`
 	Content    string     `json:"content"`
+	Images     []Image    `json:"images,omitempty"`       // user only; they come before the text
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // assistant only
 	ToolCallID string     `json:"tool_call_id,omitempty"` // tool only: which call this answers
 	Name       string     `json:"name,omitempty"`         // tool only: the tool's name
 	Reasoning  string     `json:"reasoning,omitempty"`    // assistant only: kept for providers that want it back
+}
+
+// Image is a picture that a user attached.
+type Image struct {
+	MIME string `json:"mime"` // image/png, image/jpeg, image/gif or image/webp
+	Data []byte `json:"data"`
 }
 
 // ToolCall is a model's wish to have a tool run.

@@ -20,14 +20,14 @@ const (
 
 const messageColumns = `messages.turn, messages.step, messages.idx, messages.role, messages.content, messages.reasoning,
 	messages.tool_calls, messages.call_id, messages.name, messages.failed, messages.filled, messages.sender,
-	messages.source, messages.created_at`
+	messages.source, messages.created_at, messages.sender_name`
 
 const newestFirst = ` ORDER BY turns.seq DESC, messages.step DESC, messages.rank DESC, messages.idx DESC`
 
 func scanMessage(rows *sql.Rows) (m Message, err error) {
 	var calls string
 	err = rows.Scan(&m.Turn, &m.Step, &m.Index, &m.Role, &m.Content, &m.Reasoning, &calls, &m.CallID, &m.Name,
-		&m.Failed, &m.Filled, &m.Sender, &m.Source, stamp{&m.CreatedAt})
+		&m.Failed, &m.Filled, &m.Sender, &m.Source, stamp{&m.CreatedAt}, &m.SenderName)
 	if err != nil || calls == "" {
 		return m, err
 	}
@@ -55,11 +55,11 @@ func (r *runner) insertMessage(ctx context.Context, m Message) (stored Message, 
 		return Message{}, false, err
 	}
 	stored, fresh, err = one(ctx, r, scanMessage, `INSERT INTO messages
-		(turn, step, rank, idx, role, content, reasoning, tool_calls, call_id, name, failed, filled, sender, source, created_at, output)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+		(turn, step, rank, idx, role, content, reasoning, tool_calls, call_id, name, failed, filled, sender, source, created_at, output, sender_name)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 		ON CONFLICT (turn, step, rank, idx) DO NOTHING RETURNING `+messageColumns,
 		m.Turn, m.Step, rank(m.Role), m.Index, string(m.Role), m.Content, m.Reasoning, calls, m.CallID, m.Name,
-		m.Failed, m.Filled, m.Sender, m.Source, now(), m.Full)
+		m.Failed, m.Filled, m.Sender, m.Source, now(), m.Full, m.SenderName)
 	if err != nil || fresh {
 		return stored, fresh, err
 	}

@@ -6,21 +6,14 @@ import (
 	"fmt"
 )
 
-const outboundColumns = `id, channel, session, chat, thread, text, state, fence, claims, platform_id, error`
+const outboundColumns = `id, turn, channel, session, chat, thread, text, state, fence, claims, platform_id, error, file, path`
 
 func scanOutbound(rows *sql.Rows) (out Outbound, err error) {
 	var claims int
-	err = rows.Scan(&out.ID, &out.Channel, &out.Session, &out.Chat, &out.Thread, &out.Text, &out.State, &out.Fence,
-		&claims, &out.PlatformID, &out.Error)
+	err = rows.Scan(&out.ID, &out.Turn, &out.Channel, &out.Session, &out.Chat, &out.Thread, &out.Text, &out.State, &out.Fence,
+		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path)
 	out.Claimed = claims > 1
 	return out, err
-}
-
-func (r *runner) insertOutbound(ctx context.Context, t turnRow) error {
-	_, err := r.exec(ctx, `INSERT INTO outbox (id, turn, session, channel, chat, thread, text, state, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
-		t.Outbox, t.ID, t.Session, t.channel, t.chat, t.thread, t.Reply, string(OutboxPending), t.EndedAt)
-	return err
 }
 
 // ClaimOutbox claims a reply for one attempt to deliver it, which fences off all

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -137,6 +138,8 @@ func one[T any](ctx context.Context, r *runner, scan scan[T], query string, args
 
 func scanCount(rows *sql.Rows) (n int, err error) { return n, rows.Scan(&n) }
 
+func scanTime(rows *sql.Rows) (at time.Time, err error) { return at, rows.Scan(stamp{&at}) }
+
 func scanText(rows *sql.Rows) (text string, err error) { return text, rows.Scan(&text) }
 
 // scanBytes returns nil for no bytes, as drivers differ.
@@ -234,6 +237,33 @@ func (s stamp) Scan(value any) error {
 		*s.time = time.UnixMicro(n).UTC()
 	}
 	return nil
+}
+
+// document scans JSON; where there is none the value is left alone.
+type document struct{ value any }
+
+// Scan implements [sql.Scanner].
+func (d document) Scan(value any) error {
+	switch v := value.(type) {
+	case string:
+		if v == "" {
+			return nil
+		}
+		return json.Unmarshal([]byte(v), d.value)
+	case []byte:
+		return d.Scan(string(v))
+	default:
+		return fmt.Errorf("a document is stored as %T", value)
+	}
+}
+
+// encode is a value as a [document] has it; empty if there is none.
+func encode(there bool, value any) (string, error) {
+	if !there {
+		return "", nil
+	}
+	data, err := json.Marshal(value)
+	return string(data), err
 }
 
 // now is the time as it comes back from the store.

@@ -48,9 +48,35 @@ type Inbound struct {
 	Command    string // empty for a plain message
 	Push       bool   // its reply has to be delivered
 	Join       bool   // it may join a running turn
+	Files      []File // attached to it, at the platform
 	SentAt     time.Time
 	AcceptedAt time.Time // set by the store
 	Turn       string    // the turn that consumed it; empty: none yet
+	Gathered   *Gathered // nil: not asked for yet
+}
+
+// File is something attached to a message, as the platform describes it.
+type File struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	MIME string `json:"mime"`
+	Size int64  `json:"size"` // bytes
+	URL  string `json:"url"`
+}
+
+// Gathered is what a channel was asked for after it delivered a message.
+type Gathered struct {
+	Text       string      `json:"text"` // the message's, as the model reads it
+	SenderName string      `json:"sender_name,omitempty"`
+	Zone       string      `json:"zone,omitempty"` // IANA name of the sender's time zone
+	Files      []SavedFile `json:"files,omitempty"`
+}
+
+// SavedFile is an attached file that was kept.
+type SavedFile struct {
+	Name string `json:"name"`
+	MIME string `json:"mime"`
+	Path string `json:"path"` // absolute
 }
 
 // Turn is a request and all that is done to answer it.
@@ -72,21 +98,22 @@ type Turn struct {
 
 // Message is one row of a transcript.
 type Message struct {
-	Turn      string
-	Step      int
-	Index     int // of a user message among those its step took in; of a tool result among its step's calls; 0 for a completion
-	Role      llm.Role
-	Content   string
-	Reasoning string
-	ToolCalls []llm.ToolCall // completions
-	CallID    string         // results: which call they answer
-	Name      string         // results: the tool
-	Failed    bool           // results: the call failed
-	Full      []byte         // results: all of the output, when Content was cut; written, never read back with a transcript
-	Filled    bool           // results: nobody ran the call; the text says why
-	Sender    string         // user messages
-	Source    string         // user messages: the inbound message's ID
-	CreatedAt time.Time
+	Turn       string
+	Step       int
+	Index      int // of a user message among those its step took in; of a tool result among its step's calls; 0 for a completion
+	Role       llm.Role
+	Content    string
+	Reasoning  string
+	ToolCalls  []llm.ToolCall // completions
+	CallID     string         // results: which call they answer
+	Name       string         // results: the tool
+	Failed     bool           // results: the call failed
+	Full       []byte         // results: all of the output, when Content was cut; written, never read back with a transcript
+	Filled     bool           // results: nobody ran the call; the text says why
+	Sender     string         // user messages
+	SenderName string         // user messages
+	Source     string         // user messages: the inbound message's ID
+	CreatedAt  time.Time
 }
 
 // BeginInput is what the start of a step makes true.
@@ -149,11 +176,14 @@ type End struct {
 // Outbound is a reply to be delivered.
 type Outbound struct {
 	ID         string
+	Turn       string
 	Channel    string
 	Session    string
 	Chat       string
 	Thread     string
 	Text       string
+	File       string // not empty: sent as a file with this name
+	Path       string // of the file's content; empty: Text is
 	State      OutboxState
 	Fence      int64  // of the claim that was just made
 	Claimed    bool   // an earlier claim was made and nothing recorded: it may have been posted

@@ -58,15 +58,20 @@ func (r *runner) updateTurn(ctx context.Context, t turnRow) error {
 	return err
 }
 
-// end closes t and, if a message of it wants that, puts its reply into the
-// outbox. The caller stores t.
+// end closes t and, if a message of it wants that and the turn has not written to
+// that chat already, puts its reply into the outbox. The caller stores t.
 func (r *runner) end(ctx context.Context, t *turnRow, status TurnStatus, reply string, silent bool) error {
 	t.Status, t.Reply, t.EndedAt = status, clean(reply), now()
 	if silent || !t.push {
 		return nil
 	}
+	if said, err := r.said(ctx, *t); err != nil || (said && status == TurnDone) {
+		return err
+	}
 	t.Outbox = protocol.OutboxID(t.ID)
-	return r.insertOutbound(ctx, *t)
+	return r.insertOutbox(ctx, Outbound{
+		ID: t.Outbox, Turn: t.ID, Session: t.Session, Channel: t.channel, Chat: t.chat, Thread: t.thread, Text: t.Reply,
+	}, "", 0)
 }
 
 // touchSession makes the session if it is not there and returns its epoch. On
@@ -168,7 +173,7 @@ func (r *runner) insertUsers(ctx context.Context, rows []Message, turn string, s
 		}
 		m, _, err := r.insertMessage(ctx, Message{
 			Turn: turn, Step: step, Index: index, Role: llm.RoleUser,
-			Content: in.Text, Sender: in.Sender, Source: in.ID,
+			Content: in.Said(), Sender: in.Sender, SenderName: in.Name(), Source: in.ID,
 		})
 		if err != nil {
 			return nil, err

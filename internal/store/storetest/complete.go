@@ -103,7 +103,7 @@ func final(t *testing.T, b *bundle) {
 	out, err := b.ClaimOutbox(t.Context(), "o1")
 	require.NoError(t, err)
 	require.Equal(t, store.Outbound{
-		ID: "o1", Channel: channel, Session: session, Chat: "c1", Thread: "t1", Text: "m1 says 1", State: store.OutboxPending, Fence: 1,
+		ID: "o1", Turn: "m1", Channel: channel, Session: session, Chat: "c1", Thread: "t1", Text: "m1 says 1", State: store.OutboxPending, Fence: 1,
 	}, out)
 }
 

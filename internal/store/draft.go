@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// Draft is a message that is shown while a turn's reply is being made, and that
+// becomes the reply.
+type Draft struct {
+	Turn       string
+	Channel    string
+	Chat       string
+	Thread     string
+	PlatformID string // empty: it may have been posted, nobody has said
+	ClaimedAt  time.Time
+}
+
+const draftColumns = `drafts.turn, drafts.channel, drafts.chat, drafts.thread, drafts.platform_id, drafts.claimed_at`
+
+func scanDraft(rows *sql.Rows) (d Draft, err error) {
+	return d, rows.Scan(&d.Turn, &d.Channel, &d.Chat, &d.Thread, &d.PlatformID, stamp{&d.ClaimedAt})
+}
+
+// ClaimDraft reserves the turn's draft for the caller, who is about to post it. It
+// reports false if the turn is not running or has a draft.
+func (s *Store) ClaimDraft(ctx context.Context, turn string) (claimed bool, err error) {
+	err = s.write(ctx, "claim draft of "+turn, durable, func(tx *runner) error {
+		t, found, err := one(ctx, tx, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1 AND status = 'running'`+tx.share, turn)
+		if err != nil || !found {
+			return err
+		}
+		changed, err := tx.exec(ctx, `INSERT INTO drafts (turn, channel, chat, thread, platform_id, taken, claimed_at)
+			VALUES ($1, $2, $3, $4, '', FALSE, $5) ON CONFLICT (turn) DO NOTHING`, turn, t.channel, t.chat, t.thread, now())
+		claimed = changed == 1
+		return err
+	})
+	return claimed, err
+}
+
+// PostedDraft records where the claimed draft is. It reports false if the reply
+// went out without it.
+func (s *Store) PostedDraft(ctx context.Context, turn, platformID string) (kept bool, err error) {
+	err = s.write(ctx, "record draft of "+turn, durable, func(tx *runner) error {
+		changed, err := tx.exec(ctx, `UPDATE drafts SET platform_id = $2 WHERE turn = $1 AND NOT taken`, turn, platformID)
+		kept = changed == 1
+		return err
+	})
+	return kept, err
+}
+
+// Draft returns the draft of an ended turn, or ErrNotFound.
+func (s *Store) Draft(ctx context.Context, turn string) (d Draft, err error) {
+	err = s.read("read draft of "+turn, func(q *runner) error {
+		var found bool
+		if d, found, err = one(ctx, q, scanDraft, `SELECT `+draftColumns+` FROM drafts WHERE turn = $1`, turn); err == nil && !found {
+			return ErrNotFound
+		}
+		return err
+	})
+	return d, err
+}
+
+// TakeDraft has the turn's reply take over its draft and returns that as it then
+// is: from now on PostedDraft reports false. ErrNotFound if there is none.
+func (s *Store) TakeDraft(ctx context.Context, turn string) (d Draft, err error) {
+	err = s.write(ctx, "take draft of "+turn, durable, func(tx *runner) error {
+		var found bool
+		d, found, err = one(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)
+		if err == nil && !found {
+			return ErrNotFound
+		}
+		return err
+	})
+	return d, err
+}
+
+// DropDraft forgets a turn's draft. Relaxed: nothing is wrong with a draft that is
+// dropped twice.
+func (s *Store) DropDraft(ctx context.Context, turn string) error {
+	return s.write(ctx, "drop draft of "+turn, relaxed, func(tx *runner) error {
+		_, err := tx.exec(ctx, `DELETE FROM drafts WHERE turn = $1`, turn)
+		return err
+	})
+}
+
+// StaleDrafts returns the drafts of ended turns that have no reply to take them over.
+func (s *Store) StaleDrafts(ctx context.Context, channel string) (all []Draft, err error) {
+	err = s.read("read stale drafts", func(q *runner) error {
+		all, err = many(ctx, q, scanDraft, `SELECT `+draftColumns+` FROM drafts JOIN turns ON turns.id = drafts.turn
+			WHERE drafts.channel = $1 AND turns.status <> 'running' AND turns.outbox = '' LIMIT 100`, channel)
+		return err
+	})
+	return all, err
+}
+
+// Reply is the outbox ID of the reply that the draft is to become.
+func (d Draft) Reply() string { return protocol.OutboxID(d.Turn) }

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Said is the message's text as the model reads it.
+func (in Inbound) Said() string {
+	if in.Gathered != nil {
+		return in.Gathered.Text
+	}
+	return in.Text
+}
+
+// Name is what the sender is called; empty if nobody said.
+func (in Inbound) Name() string {
+	if in.Gathered != nil && in.Gathered.SenderName != "" {
+		return in.Gathered.SenderName
+	}
+	return in.SenderName
+}
+
+// SaveGathered stores what belongs to a message. The first writer wins; all are
+// given what is stored. ErrNotFound if the message was never accepted. Relaxed: it
+// can be gathered again.
+func (s *Store) SaveGathered(ctx context.Context, id string, g Gathered) (in Inbound, err error) {
+	text, err := encode(true, g)
+	if err != nil {
+		return Inbound{}, fmt.Errorf("save what belongs to message %s: %w", id, err)
+	}
+	err = s.write(ctx, "save what belongs to message "+id, relaxed, func(tx *runner) error {
+		if _, err := tx.exec(ctx, `UPDATE inbox SET gathered = $2 WHERE id = $1 AND gathered = ''`, id, text); err != nil {
+			return err
+		}
+		in, err = tx.inbound(ctx, id)
+		return err
+	})
+	return in, err
+}
+
+// Before returns when the session's message before this one was sent; zero if it
+// is the first.
+func (s *Store) Before(ctx context.Context, id string) (sent time.Time, err error) {
+	err = s.read("look before message "+id, func(q *runner) error {
+		sent, _, err = one(ctx, q, scanTime, `SELECT before.sent_at FROM inbox JOIN inbox AS before
+			ON before.session = inbox.session AND before.seq < inbox.seq
+			WHERE inbox.id = $1 ORDER BY before.seq DESC LIMIT 1`, id)
+		return err
+	})
+	return sent, err
+}
+
+// Known reports whether a session has an accepted message.
+func (s *Store) Known(ctx context.Context, session string) (known bool, err error) {
+	err = s.read("look for session "+session, func(q *runner) error {
+		_, known, err = one(ctx, q, scanCount, `SELECT 1 FROM inbox WHERE session = $1 LIMIT 1`, session)
+		return err
+	})
+	return known, err
+}
+
+// Unanswered returns the messages of a push channel that no turn has consumed or
+// whose turn is running, oldest first.
+func (s *Store) Unanswered(ctx context.Context, channel string, limit int) (all []Inbound, err error) {
+	err = s.read("read unanswered messages", func(q *runner) error {
+		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
+			WHERE inbox.push AND inbox.channel = $1 AND inbox.seq IN (
+				SELECT seq FROM inbox WHERE turn IS NULL
+				UNION ALL
+				SELECT taken.seq FROM turns JOIN messages ON messages.turn = turns.id AND messages.rank = 0
+					JOIN inbox AS taken ON taken.id = messages.source
+				WHERE turns.status = 'running')
+			ORDER BY inbox.seq LIMIT $2`, channel, limit)
+		return err
+	})
+	return all, err
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// Pairing is a sender who asked to be let in.
+type Pairing struct {
+	Channel    string
+	Sender     string
+	Name       string
+	Code       string
+	CreatedAt  time.Time
+	ApprovedAt time.Time // zero: not let in
+}
+
+// pairingAge is how long a code can be approved.
+const pairingAge = time.Hour
+
+const pairingColumns = `channel, sender, name, code, created_at, approved_at`
+
+func scanPairing(rows *sql.Rows) (p Pairing, err error) {
+	return p, rows.Scan(&p.Channel, &p.Sender, &p.Name, &p.Code, stamp{&p.CreatedAt}, stamp{&p.ApprovedAt})
+}
+
+// Pair stores that a sender asked to be let in, with a new code, and returns what
+// is stored: the earlier code while that can be approved.
+func (s *Store) Pair(ctx context.Context, p Pairing) (stored Pairing, err error) {
+	err = s.write(ctx, "pair "+p.Sender, durable, func(tx *runner) error {
+		stored, _, err = one(ctx, tx, scanPairing, `INSERT INTO pairings (`+pairingColumns+`) VALUES ($1, $2, $3, $4, $5, 0)
+			ON CONFLICT (channel, sender) DO UPDATE SET name = excluded.name,
+				code = CASE WHEN pairings.approved_at = 0 AND pairings.created_at < $6 THEN excluded.code ELSE pairings.code END,
+				created_at = CASE WHEN pairings.approved_at = 0 AND pairings.created_at < $6 THEN excluded.created_at ELSE pairings.created_at END
+			RETURNING `+pairingColumns, p.Channel, p.Sender, p.Name, p.Code, now(), now().Add(-pairingAge))
+		return err
+	})
+	return stored, err
+}
+
+// ApprovePairing lets the sender in who was given the code. ErrNotFound if the code
+// is unknown or older than an hour. To approve again changes nothing.
+func (s *Store) ApprovePairing(ctx context.Context, code string) (p Pairing, err error) {
+	err = s.write(ctx, "approve pairing", durable, func(tx *runner) error {
+		var found bool
+		p, found, err = one(ctx, tx, scanPairing, `UPDATE pairings
+			SET approved_at = CASE WHEN approved_at = 0 THEN $2 ELSE approved_at END
+			WHERE code = $1 AND (approved_at > 0 OR created_at >= $3) RETURNING `+pairingColumns, code, now(), now().Add(-pairingAge))
+		if err == nil && !found {
+			return ErrNotFound
+		}
+		return err
+	})
+	return p, err
+}
+
+// Paired reports whether a sender was let in.
+func (s *Store) Paired(ctx context.Context, channel, sender string) (paired bool, err error) {
+	err = s.read("look for a pairing", func(q *runner) error {
+		_, paired, err = one(ctx, q, scanCount, `SELECT 1 FROM pairings WHERE channel = $1 AND sender = $2 AND approved_at > 0`, channel, sender)
+		return err
+	})
+	return paired, err
+}
+
+// Pairings returns who asked to be let in and can be, and who was, newest first.
+func (s *Store) Pairings(ctx context.Context) (all []Pairing, err error) {
+	err = s.read("read pairings", func(q *runner) error {
+		all, err = many(ctx, q, scanPairing, `SELECT `+pairingColumns+` FROM pairings
+			WHERE approved_at > 0 OR created_at >= $1 ORDER BY created_at DESC`, now().Add(-pairingAge))
+		return err
+	})
+	return all, err
+}
+
+// DropPairing shuts a sender out again. ErrNotFound if there is no such pairing.
+func (s *Store) DropPairing(ctx context.Context, channel, sender string) error {
+	return s.write(ctx, "drop pairing", durable, func(tx *runner) error {
+		changed, err := tx.exec(ctx, `DELETE FROM pairings WHERE channel = $1 AND sender = $2`, channel, sender)
+		if err == nil && changed == 0 {
+			return ErrNotFound
+		}
+		return err
+	})
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// Part is a message that a long reply is sent as.
+type Part struct {
+	Text string
+	File string // not empty: sent as a file with this name and Text as its content
+}
+
+// Send puts a message into the outbox beside the turn's reply: Out says what and
+// where, its ID is the caller's. One that is there is left as it is. ErrTurnEnded
+// if the turn is not running and has no such message.
+func (s *Store) Send(ctx context.Context, out Outbound) error {
+	return s.write(ctx, "send message "+out.ID, durable, func(tx *runner) error {
+		t, err := tx.turn(ctx, out.Turn, tx.share)
+		if err != nil {
+			return err
+		}
+		if t.Status != TurnRunning {
+			_, err := tx.outbound(ctx, out.ID)
+			if err != nil {
+				return ErrTurnEnded
+			}
+			return nil
+		}
+		out.Session = t.Session
+		return tx.insertOutbox(ctx, out, "", 0)
+	})
+}
+
+// said reports whether the turn has sent a message of its own to where its reply
+// would go.
+func (r *runner) said(ctx context.Context, t turnRow) (bool, error) {
+	_, said, err := one(ctx, r, scanCount, `SELECT 1 FROM outbox
+		WHERE turn = $1 AND parent = '' AND file = '' AND channel = $2 AND chat = $3 AND thread = $4 LIMIT 1`,
+		t.ID, t.channel, t.chat, t.thread)
+	return said, err
+}
+
+// SplitOutbox has a reply sent in parts, each a row of the outbox with its own
+// claims, and returns their IDs in order. The first split counts. ErrNotFound if
+// there is no such reply.
+func (s *Store) SplitOutbox(ctx context.Context, id string, parts []Part) (ids []string, err error) {
+	err = s.write(ctx, "split reply "+id, durable, func(tx *runner) error {
+		out, err := tx.outbound(ctx, id)
+		if err != nil {
+			return err
+		}
+		if ids, err = tx.parts(ctx, id); err != nil || len(ids) > 0 {
+			return err
+		}
+		for i, part := range parts {
+			row := out
+			row.ID, row.Text, row.File = fmt.Sprintf("%s.%d", id, i+1), part.Text, part.File
+			if err := tx.insertOutbox(ctx, row, id, i+1); err != nil {
+				return err
+			}
+			ids = append(ids, row.ID)
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// OutboxParts returns the IDs of the parts of a reply, in order; none if it is sent whole.
+func (s *Store) OutboxParts(ctx context.Context, id string) (ids []string, err error) {
+	err = s.read("read parts of reply "+id, func(q *runner) error {
+		ids, err = q.parts(ctx, id)
+		return err
+	})
+	return ids, err
+}
+
+func (r *runner) parts(ctx context.Context, id string) ([]string, error) {
+	return many(ctx, r, scanText, `SELECT id FROM outbox WHERE parent = $1 AND parent <> '' ORDER BY idx`, id)
+}
+
+// insertOutbox makes a row, unless it is there.
+func (r *runner) insertOutbox(ctx context.Context, out Outbound, parent string, index int) error {
+	_, err := r.exec(ctx, `INSERT INTO outbox (id, turn, session, channel, chat, thread, text, state, created_at, updated_at,
+			parent, idx, file, path)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING`,
+		out.ID, out.Turn, out.Session, out.Channel, out.Chat, out.Thread, out.Text, string(OutboxPending), now(),
+		parent, index, out.File, out.Path)
+	return err
+}
+
+// Outbox returns a reply or another message to be sent, or ErrNotFound.
+func (s *Store) Outbox(ctx context.Context, id string) (out Outbound, err error) {
+	err = s.read("read reply "+id, func(q *runner) error {
+		out, err = q.outbound(ctx, id)
+		return err
+	})
+	return out, err
+}
