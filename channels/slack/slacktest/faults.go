@@ -1,0 +1,278 @@
+package slacktest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Always is a number of calls without an end.
+const Always = -1
+
+// Any stands for every method, and for the WebSockets.
+const Any = "*"
+
+// Fault is what a call meets instead of being done.
+type Fault struct {
+	Status     int    // of HTTP; 0: 200
+	Error      string // Slack's; empty: "fatal_error"
+	RetryAfter time.Duration
+	Cut        bool   // no answer at all: the connection is cut
+	Channel    string // only calls for this channel; empty: all
+}
+
+type faults struct {
+	planned []*plan
+	slow    map[string]time.Duration
+	before  map[string]func(Call)
+	after   map[string]func(Call)
+}
+
+// plan is what some coming calls of a method meet.
+type plan struct {
+	method string
+	left   int // Always: no end
+	every  int // 0: each call; n: each n-th
+	seen   int
+	lose   bool
+	fault  *Fault
+}
+
+// Fail makes the next n calls of a method, or Always, meet a fault.
+func (s *Server) Fail(method string, n int, f Fault) {
+	s.plan(&plan{method: method, left: n, fault: &f})
+}
+
+// RateLimit makes the next n calls of a method fail with 429.
+func (s *Server) RateLimit(method string, n int, retryAfter time.Duration) {
+	s.Fail(method, n, limited(retryAfter))
+}
+
+// RateLimitEvery makes each n-th call of a method fail with 429.
+func (s *Server) RateLimitEvery(method string, n int, retryAfter time.Duration) {
+	f := limited(retryAfter)
+	s.plan(&plan{method: method, left: Always, every: n, fault: &f})
+}
+
+func limited(retryAfter time.Duration) Fault {
+	return Fault{Status: http.StatusTooManyRequests, Error: "ratelimited", RetryAfter: retryAfter}
+}
+
+// LoseResponse makes the next n calls of a method be done, and cuts their
+// connections instead of answering.
+func (s *Server) LoseResponse(method string, n int) {
+	s.plan(&plan{method: method, left: n, lose: true})
+}
+
+func (s *Server) plan(p *plan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults.planned = append(s.faults.planned, p)
+}
+
+// Slow delays each call of a method.
+func (s *Server) Slow(method string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults.slow = put(s.faults.slow, method, d)
+}
+
+// Before has f called with each call of a method before it is done, or fails.
+// The answer waits for f.
+func (s *Server) Before(method string, f func(Call)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults.before = put(s.faults.before, method, f)
+}
+
+// After has f called with each call of a method once it is done, before it is
+// answered. The answer waits for f.
+func (s *Server) After(method string, f func(Call)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults.after = put(s.faults.after, method, f)
+}
+
+// Heal ends all faults, delays and hooks.
+func (s *Server) Heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = faults{}
+}
+
+func put[V any](m map[string]V, key string, value V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[key] = value
+	return m
+}
+
+func pick[V any](m map[string]V, method string) V {
+	if value, is := m[method]; is {
+		return value
+	}
+	return m[Any]
+}
+
+// fate is what a call meets.
+type fate struct {
+	fault *Fault
+	lose  bool
+	after func(Call)
+}
+
+// meet runs the hook and the delay of a call, and says what comes of it.
+func (s *Server) meet(ctx context.Context, c *Call) fate {
+	s.mu.Lock()
+	before, slow := pick(s.faults.before, c.Method), pick(s.faults.slow, c.Method)
+	s.mu.Unlock()
+	if before != nil {
+		before(c.clone())
+	}
+	if slow > 0 {
+		select {
+		case <-time.After(slow):
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := fate{after: pick(s.faults.after, c.Method)}
+	for _, p := range s.faults.planned {
+		if p.strikes(c) {
+			out.fault, out.lose = p.fault, p.lose
+			break
+		}
+	}
+	s.faults.planned = slices.DeleteFunc(s.faults.planned, func(p *plan) bool { return p.left == 0 })
+	return out
+}
+
+func (p *plan) strikes(c *Call) bool {
+	if p.method != c.Method && p.method != Any || p.left == 0 {
+		return false
+	}
+	if p.fault != nil && p.fault.Channel != "" && p.fault.Channel != c.channel() {
+		return false
+	}
+	p.seen++
+	if p.every > 0 && p.seen%p.every != 0 {
+		return false
+	}
+	if p.left > 0 {
+		p.left--
+	}
+	return true
+}
+
+func (c *Call) channel() string {
+	if id := c.Args["channel"]; id != "" {
+		return id
+	}
+	return c.Args["channel_id"]
+}
+
+func (s *Server) answerFault(w http.ResponseWriter, c *Call, f *Fault) {
+	if f.Cut {
+		s.answered(c, 0, "", "")
+		cut(w)
+		return
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", seconds(f.RetryAfter))
+	}
+	code, status := f.Error, f.Status
+	if code == "" {
+		code = "fatal_error"
+	}
+	if status == 0 {
+		status = http.StatusOK
+	}
+	s.answer(w, c, status, reply{"ok": false, "error": code})
+}
+
+// cut ends a connection without an answer.
+func cut(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		_ = conn.Close()
+	}
+}
+
+// Down makes the server unreachable until Up: every connection is cut, and so is
+// each new one.
+func (s *Server) Down() {
+	s.gate.set(true)
+	s.gate.cut()
+}
+
+// Up ends Down.
+func (s *Server) Up() { s.gate.set(false) }
+
+// gate is a listener that can cut its connections.
+type gate struct {
+	net.Listener
+	mu   sync.Mutex
+	down bool
+	open map[*tracked]struct{}
+}
+
+type tracked struct {
+	net.Conn
+	gate *gate
+}
+
+func (g *gate) Accept() (net.Conn, error) {
+	for {
+		conn, err := g.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &tracked{Conn: conn, gate: g}
+		g.mu.Lock()
+		down := g.down
+		g.open[c] = struct{}{}
+		g.mu.Unlock()
+		if !down {
+			return c, nil
+		}
+		c.reset()
+	}
+}
+
+func (g *gate) set(down bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.down = down
+}
+
+func (g *gate) cut() {
+	g.mu.Lock()
+	open := make([]*tracked, 0, len(g.open))
+	for c := range g.open {
+		open = append(open, c)
+	}
+	g.mu.Unlock()
+	for _, c := range open {
+		c.reset()
+	}
+}
+
+// reset closes without a word: the other side sees a reset, not an end.
+func (c *tracked) reset() {
+	if tcp, is := c.Conn.(*net.TCPConn); is {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Close()
+}
+
+func (c *tracked) Close() error {
+	c.gate.mu.Lock()
+	delete(c.gate.open, c)
+	c.gate.mu.Unlock()
+	return c.Conn.Close()
+}

@@ -1,0 +1,40 @@
+package slacktest
+
+func need(scopes ...string) func(*Server, *request) []string {
+	return func(*Server, *request) []string { return scopes }
+}
+
+var family = map[Kind]string{Public: "channels:", Private: "groups:", IM: "im:", MPIM: "mpim:"}
+
+// forKind needs the scope for the kind of conversation that is asked about.
+func forKind(right string) func(*Server, *request) []string {
+	return func(s *Server, r *request) []string {
+		if c := s.find(r.arguments["channel"]); c != nil {
+			return []string{family[c.Kind] + right}
+		}
+		return nil
+	}
+}
+
+var typeNames = map[string]Kind{"public_channel": Public, "private_channel": Private, "im": IM, "mpim": MPIM}
+
+// types are the kinds of conversations that a list is asked for.
+func (a arguments) types() []Kind {
+	var kinds []Kind
+	for _, name := range a.list("types") {
+		kinds = append(kinds, typeNames[name])
+	}
+	if kinds == nil {
+		return []Kind{Public}
+	}
+	return kinds
+}
+
+// forTypes needs the scope for each kind that is asked for.
+func forTypes(_ *Server, r *request) []string {
+	var scopes []string
+	for _, kind := range r.types() {
+		scopes = append(scopes, family[kind]+"read")
+	}
+	return scopes
+}

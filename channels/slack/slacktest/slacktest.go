@@ -1,0 +1,135 @@
+// Package slacktest is a Slack for tests: a server in this process, on
+// loopback, that Slack's own client libraries talk to over real HTTP and
+// WebSockets. It has one workspace with people, channels and messages, the Web
+// API's methods over them, Socket Mode and the Events API with their
+// redeliveries, and faults on demand. It outlives its clients, so that they can
+// be killed and started again.
+//
+// It behaves as docs.slack.dev says; where that is silent, as Slack's client
+// libraries and what their users report say.
+package slacktest
+
+import (
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+)
+
+// Server is a Slack with one workspace. Safe for concurrent use.
+type Server struct {
+	settings
+	base    string
+	gate    *gate
+	web     *http.Server
+	client  *http.Client // posts to the app
+	ctx     context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	changed chan struct{} // closed and replaced at every change
+	minted  int           // IDs handed out
+	stamp   int64         // the last ts, in microseconds
+	scopes  []string
+
+	users     []*User
+	channels  []*channel
+	files     map[string]*File
+	uploads   map[string]*File // not completed yet
+	responses map[string]*responseURL
+	views     []View
+
+	calls  []*Call
+	faults faults
+
+	target      string // where events are posted to; empty: Socket Mode
+	tickets     map[string]bool
+	connections []*connection
+	connected   int // connections ever opened
+	next        int // which connection gets the next envelope
+	envelopes   map[string]*envelope
+	events      []*Event
+	last        chan struct{} // closed once the last event was sent for the first time
+}
+
+// Start runs a server until the test ends.
+func Start(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	s, err := New(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// New runs a server on a free port of 127.0.0.1, until Close.
+func New(options ...Option) (*Server, error) {
+	s := &Server{
+		settings: defaults(), changed: make(chan struct{}), client: &http.Client{CheckRedirect: stay},
+		files: map[string]*File{}, uploads: map[string]*File{}, responses: map[string]*responseURL{},
+		tickets: map[string]bool{}, envelopes: map[string]*envelope{}, last: make(chan struct{}),
+	}
+	close(s.last)
+	for _, option := range options {
+		option(&s.settings)
+	}
+	s.scopes = s.granted
+	s.populate()
+
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", s.address)
+	if err != nil {
+		return nil, err
+	}
+	s.base = "http://" + listener.Addr().String()
+	s.gate = &gate{Listener: listener, open: map[*tracked]struct{}{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.web = &http.Server{Handler: s.routes(), ErrorLog: log.New(io.Discard, "", 0)} //nolint:gosec // a test's server, on loopback
+	s.running.Go(func() { _ = s.web.Serve(s.gate) })
+	return s, nil
+}
+
+// Close stops the server: connections are cut, deliveries are given up.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.change()
+	s.mu.Unlock()
+	s.stop()
+	_ = s.web.Close()
+	s.gate.cut()
+	s.client.CloseIdleConnections()
+	s.running.Wait()
+}
+
+// URL is the server's address, without a slash at the end.
+func (s *Server) URL() string { return s.base }
+
+// APIURL is what clients call the API's URL, with a slash at the end.
+func (s *Server) APIURL() string { return s.base + "/api/" }
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/api/", s.serveAPI)
+	mux.HandleFunc("GET /link/", s.serveSocket)
+	mux.HandleFunc("POST /upload/v1/{file}", s.serveUpload)
+	mux.HandleFunc("GET /files-pri/{file}/{name}", s.serveFile)
+	mux.HandleFunc("POST /actions/{id}", s.serveResponseURL)
+	mux.HandleFunc("POST /commands/{id}", s.serveResponseURL)
+	mux.HandleFunc("GET /{$}", serveSignIn)
+	return mux
+}
+
+// spawn runs f in the background until the server closes. The lock is held.
+func (s *Server) spawn(f func()) {
+	if !s.closed {
+		s.running.Go(f)
+	}
+}
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -1,0 +1,161 @@
+package slacktest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// User is a person or a bot of the workspace.
+type User struct {
+	ID       string
+	Name     string // the handle
+	RealName string
+	Display  string // what they chose to be called; may be empty
+	TZ       string
+	TZOffset int // seconds
+	Bot      bool
+	Deleted  bool
+}
+
+// Kind is a conversation's channel_type in events.
+type Kind string
+
+// The kinds of conversations.
+const (
+	Public  Kind = "channel"
+	Private Kind = "group"
+	IM      Kind = "im"
+	MPIM    Kind = "mpim"
+)
+
+// Conversation is a channel or a direct message.
+type Conversation struct {
+	ID       string
+	Name     string // empty for an IM
+	Kind     Kind
+	User     string // whom an IM is with
+	Members  []string
+	Archived bool
+}
+
+type channel struct {
+	Conversation
+	messages  []*Message // oldest first
+	ephemeral []*Message
+	deleted   map[string]bool // the ts of what is gone
+	threads   map[string]*Assistant
+}
+
+// Assistant is what the app set for a thread with assistant.threads.*.
+type Assistant struct {
+	Status  string // empty once the app posted
+	Loading []string
+	Title   string
+	Prompts string // JSON
+}
+
+func (s *Server) populate() {
+	s.users = []*User{
+		{ID: BotUser, Name: "holdfast", RealName: "Holdfast", Bot: true, TZ: "America/Los_Angeles", TZOffset: -25200},
+		{ID: Ana, Name: "ana", RealName: "Ana Souza", Display: "ana", TZ: "Europe/Berlin", TZOffset: 7200},
+		{ID: Ben, Name: "ben", RealName: "Ben Okafor", TZ: "America/New_York", TZOffset: -14400},
+	}
+	s.add(Conversation{ID: General, Name: "general", Kind: Public, Members: []string{BotUser, Ana, Ben}})
+	s.add(Conversation{ID: Secret, Name: "secret", Kind: Private, Members: []string{BotUser, Ana}})
+	s.add(Conversation{ID: DM, Kind: IM, User: Ana, Members: []string{BotUser, Ana}})
+}
+
+func (s *Server) add(c Conversation) *channel {
+	added := &channel{Conversation: c, deleted: map[string]bool{}, threads: map[string]*Assistant{}}
+	s.channels = append(s.channels, added)
+	return added
+}
+
+// AddUser adds a user, or replaces the one with this ID.
+func (s *Server) AddUser(u User) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users = slices.DeleteFunc(s.users, func(old *User) bool { return old.ID == u.ID })
+	s.users = append(s.users, &u)
+}
+
+// AddChannel adds a conversation. An empty ID is made up; the ID is returned.
+func (s *Server) AddChannel(c Conversation) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.ID == "" {
+		c.ID = s.id("C")
+	}
+	c.Members = slices.Clone(c.Members)
+	return s.add(c).ID
+}
+
+// SetArchived archives a channel or brings it back.
+func (s *Server) SetArchived(channel string, archived bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.must(channel).Archived = archived
+	s.change()
+}
+
+// find returns a channel by ID, by #name, or the IM with a user by the user's
+// ID; nil if there is none. The lock is held.
+func (s *Server) find(id string) *channel {
+	for _, c := range s.channels {
+		if c.ID == id || c.Name != "" && c.Name == strings.TrimPrefix(id, "#") || c.Kind == IM && c.User == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// must is find for what a test says itself.
+func (s *Server) must(id string) *channel {
+	c := s.find(id)
+	if c == nil {
+		panic(fmt.Sprintf("slacktest: there is no channel %q", id))
+	}
+	return c
+}
+
+func (s *Server) user(id string) *User {
+	for _, u := range s.users {
+		if u.ID == id {
+			return u
+		}
+	}
+	return nil
+}
+
+func (c *channel) has(user string) bool { return slices.Contains(c.Members, user) }
+
+func (c *channel) message(ts string) *Message {
+	for _, m := range c.messages {
+		if m.TS == ts {
+			return m
+		}
+	}
+	return nil
+}
+
+// thread returns what the app set for a thread.
+func (c *channel) thread(ts string) *Assistant {
+	if c.threads[ts] == nil {
+		c.threads[ts] = &Assistant{}
+	}
+	return c.threads[ts]
+}
+
+// id mints an ID. The lock is held.
+func (s *Server) id(prefix string) string {
+	s.minted++
+	return fmt.Sprintf("%s%08d", prefix, s.minted)
+}
+
+// ts mints a timestamp later than all before. The lock is held.
+func (s *Server) ts() string {
+	s.stamp = max(s.stamp+1, time.Now().UnixMicro())
+	return fmt.Sprintf("%d.%06d", s.stamp/1e6, s.stamp%1e6)
+}
