@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -28,7 +29,8 @@ type AgentOptions struct {
 	Tools       *tool.Registry
 	Supervisor  *supervisor.Supervisor // whose commands a stopped turn ends; may be nil
 	Events      event.Bus
-	Workspace   string // absolute path
+	Gatherers   map[string]channels.Gatherer // channels whose messages need more from their platform, by name
+	Workspace   string                       // absolute path
 	Logger      *slog.Logger
 }
 

@@ -49,6 +49,9 @@ func (a *Agent) tellRetry(ctx context.Context, in protocol.CompleteInput, attemp
 
 func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info activity.Info) (protocol.CompleteResult, error) {
 	failpoint.Hit("complete.start")
+	if err := a.gather(ctx, in, int(info.Attempt)); err != nil {
+		return protocol.CompleteResult{}, err
+	}
 	begun, err := a.Store.Begin(ctx, store.BeginInput{
 		Session: in.Session.Key, Channel: in.Session.Channel,
 		Turn: in.Turn, Step: in.Step, Messages: in.Messages, Window: a.Window,
@@ -159,10 +162,13 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 			earlier++
 		}
 	}
-	for window := min(a.Window, earlier); ; window /= 2 {
+	conversation := prompt.Conversation{
+		System: system, Begun: begun, Turn: in.Turn, Window: min(a.Window, earlier), Now: time.Now(), Images: a.images(begun.Inbound),
+	}
+	for ; ; conversation.Window /= 2 {
 		response, err := a.Provider.Complete(ctx, llm.Request{
 			Model:       a.Model,
-			Messages:    prompt.Messages(system, begun, in.Turn, window, time.Now()),
+			Messages:    prompt.Messages(conversation),
 			Tools:       a.Tools.Specs(),
 			MaxTokens:   a.MaxTokens,
 			Temperature: a.Temperature,
@@ -171,10 +177,10 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 				a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Text, Text: d.Text, Step: in.Step})
 			}
 		})
-		if !errors.Is(err, llm.ErrTooLong) || window == 0 {
+		if !errors.Is(err, llm.ErrTooLong) || conversation.Window == 0 {
 			return response, err
 		}
-		a.Logger.Info("conversation too long for the model", "session", in.Session.Key, "turn", in.Turn, "window", window)
+		a.Logger.Info("conversation too long for the model", "session", in.Session.Key, "turn", in.Turn, "window", conversation.Window)
 	}
 }
 

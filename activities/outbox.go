@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
@@ -33,51 +35,156 @@ func (o *Outbox) Deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 }
 
 func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protocol.DeliverResult, error) {
-	out, err := o.store.ClaimOutbox(ctx, in.Outbox)
+	out, err := o.claim(ctx, in.Outbox)
+	if err != nil || out.State != store.OutboxPending {
+		return outcome(out), err
+	}
+	draft, drafted, err := o.takeDraft(ctx, out)
 	if err != nil {
-		return protocol.DeliverResult{}, fmt.Errorf("claim the reply: %w", err)
-	}
-	switch out.State {
-	case store.OutboxSent:
-		return protocol.DeliverResult{PlatformID: out.PlatformID}, nil
-	case store.OutboxFailed:
-		return protocol.DeliverResult{Gone: true}, nil
-	case store.OutboxPending:
-	}
-	failpoint.Hit("deliver.claimed")
-	sent, err := o.send(ctx, out)
-	switch {
-	case errors.Is(err, channels.ErrGone), hopelessly(err):
-		if err := o.store.MarkFailed(ctx, out.ID, out.Fence, err.Error()); err != nil {
-			return protocol.DeliverResult{}, fmt.Errorf("record the failed delivery: %w", err)
-		}
-		return protocol.DeliverResult{Gone: true}, nil
-	case refused(err):
-		if released := o.store.Release(ctx, out.ID, out.Fence, err.Error()); released != nil {
-			return protocol.DeliverResult{}, errors.Join(err, released)
-		}
-		return protocol.DeliverResult{}, err
-	case err != nil:
 		return protocol.DeliverResult{}, err
 	}
-	failpoint.Hit("deliver.sent")
-	if err := o.store.MarkSent(ctx, out.ID, out.Fence, sent.PlatformID); err != nil {
-		return protocol.DeliverResult{}, fmt.Errorf("record the delivery: %w", err)
+	parts, err := o.split(ctx, out)
+	if err != nil {
+		return protocol.DeliverResult{}, fmt.Errorf("split the reply: %w", err)
 	}
-	failpoint.Hit("deliver.stored")
-	return protocol.DeliverResult{PlatformID: sent.PlatformID}, nil
+	if len(parts) == 0 {
+		out, err = o.deliverOne(ctx, out, draft)
+	} else {
+		out, err = o.deliverParts(ctx, out, parts, draft)
+	}
+	if err != nil || !drafted {
+		return outcome(out), err
+	}
+	return outcome(out), o.store.DropDraft(ctx, out.Turn)
 }
 
-// send posts a reply, unless an earlier attempt that left no word did so.
-func (o *Outbox) send(ctx context.Context, out store.Outbound) (channels.Sent, error) {
-	msg := channels.OutboundMessage{ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread, Text: out.Text}
+func outcome(out store.Outbound) protocol.DeliverResult {
+	return protocol.DeliverResult{PlatformID: out.PlatformID, Gone: out.State == store.OutboxFailed}
+}
+
+func (o *Outbox) claim(ctx context.Context, id string) (store.Outbound, error) {
+	out, err := o.store.ClaimOutbox(ctx, id)
+	if err != nil {
+		return store.Outbound{}, fmt.Errorf("claim the reply: %w", err)
+	}
+	return out, nil
+}
+
+// split returns the IDs of the parts that the reply is sent as; none if it is sent
+// whole.
+func (o *Outbox) split(ctx context.Context, out store.Outbound) ([]string, error) {
+	splitter, ok := o.sender.(channels.Splitter)
+	if !ok || out.File != "" {
+		return nil, nil
+	}
+	var parts []store.Part
+	for _, part := range splitter.Split(out.Text) {
+		parts = append(parts, store.Part(part))
+	}
+	if len(parts) > 1 || len(parts) == 1 && parts[0].File != "" {
+		return o.store.SplitOutbox(ctx, out.ID, parts)
+	}
+	if out.Claimed { // by another version of us, which may have split it
+		return o.store.OutboxParts(ctx, out.ID)
+	}
+	return nil, nil
+}
+
+// deliverParts delivers the parts of a claimed reply in order. The reply is where
+// its first part is, and cannot be delivered if one of them cannot.
+func (o *Outbox) deliverParts(ctx context.Context, out store.Outbound, parts []string, draft string) (store.Outbound, error) {
+	for i, id := range parts {
+		part, err := o.claim(ctx, id)
+		if err != nil {
+			return out, err
+		}
+		if part.State == store.OutboxPending {
+			if part, err = o.deliverOne(ctx, part, draft); err != nil {
+				return out, err
+			}
+		}
+		if part.State == store.OutboxFailed {
+			return o.failed(ctx, out, part.Error)
+		}
+		if i == 0 {
+			out.PlatformID = part.PlatformID
+		}
+		draft = ""
+	}
+	return o.sent(ctx, out)
+}
+
+// deliverOne posts what was claimed, and records it.
+func (o *Outbox) deliverOne(ctx context.Context, out store.Outbound, draft string) (store.Outbound, error) {
+	failpoint.Hit("deliver.claimed")
+	sent, err := o.send(ctx, out, draft)
+	switch {
+	case errors.Is(err, channels.ErrGone), errors.Is(err, fs.ErrNotExist), hopelessly(err):
+		return o.failed(ctx, out, err.Error())
+	case refused(err):
+		if released := o.store.Release(ctx, out.ID, out.Fence, err.Error()); released != nil {
+			return out, errors.Join(err, released)
+		}
+		return out, err
+	case err != nil:
+		return out, err
+	}
+	failpoint.Hit("deliver.sent")
+	out.PlatformID = sent.PlatformID
+	return o.sent(ctx, out)
+}
+
+func (o *Outbox) sent(ctx context.Context, out store.Outbound) (store.Outbound, error) {
+	if err := o.store.MarkSent(ctx, out.ID, out.Fence, out.PlatformID); err != nil {
+		return out, fmt.Errorf("record the delivery: %w", err)
+	}
+	failpoint.Hit("deliver.stored")
+	out.State = store.OutboxSent
+	return out, nil
+}
+
+func (o *Outbox) failed(ctx context.Context, out store.Outbound, reason string) (store.Outbound, error) {
+	if err := o.store.MarkFailed(ctx, out.ID, out.Fence, reason); err != nil {
+		return out, fmt.Errorf("record the failed delivery: %w", err)
+	}
+	out.State, out.Error = store.OutboxFailed, reason
+	return out, nil
+}
+
+// send posts a message, unless an earlier attempt that left no word did so.
+func (o *Outbox) send(ctx context.Context, out store.Outbound, draft string) (channels.Sent, error) {
+	msg := channels.OutboundMessage{
+		ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread, Text: out.Text, Draft: draft,
+	}
 	if finder, ok := o.sender.(channels.Finder); ok && out.Claimed {
-		sent, found, err := finder.Find(ctx, msg)
-		if err != nil || found {
-			return sent, err
+		found, err := finder.Find(ctx, msg)
+		if err != nil || found.Posted {
+			return channels.Sent{PlatformID: found.PlatformID}, err
+		}
+	}
+	if out.File != "" {
+		content, err := contentOf(out)
+		if err != nil {
+			return channels.Sent{}, err
+		}
+		msg.File = &channels.OutboundFile{Name: out.File, Content: content}
+		if out.Path == "" {
+			msg.Text = ""
 		}
 	}
 	return o.sender.Send(ctx, msg)
+}
+
+// contentOf is what a file that is to be sent has in it.
+func contentOf(out store.Outbound) ([]byte, error) {
+	if out.Path == "" {
+		return []byte(out.Text), nil
+	}
+	content, err := os.ReadFile(out.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read the file to be sent: %w", err)
+	}
+	return content, nil
 }
 
 // refused reports whether the platform answered that it did not post: then there

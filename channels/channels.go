@@ -63,7 +63,8 @@ type OutboundMessage struct {
 	// File is what is sent, if not nil; else Text is.
 	File *OutboundFile
 	// Draft is the platform's ID of a message that stood for this one while it was
-	// being written, and that becomes it; empty if there is none.
+	// being written, and that becomes it (or is removed, if this one is a file);
+	// empty if there is none.
 	Draft string
 }
 

@@ -80,6 +80,8 @@ func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 		Push:       msg.Push,
 		Join:       s.o.Steer && !msg.Queue,
 		SentAt:     msg.SentAt,
+		Files:      msg.Files,
+		PlatformID: msg.ID,
 	})
 	switch {
 	case errors.Is(err, store.ErrConflict):

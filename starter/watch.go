@@ -49,6 +49,27 @@ func (s *Starter) Message(ctx context.Context, id string) (channels.MessageState
 	return state, nil
 }
 
+// Known implements [channels.Inbox].
+func (s *Starter) Known(ctx context.Context, channel, chat, thread string) (bool, error) {
+	return s.o.Store.Known(ctx, protocol.SessionKey(channel, chat, thread))
+}
+
+// unansweredLimit bounds the messages that a channel is told to be unanswered.
+const unansweredLimit = 1000
+
+// Unanswered implements [channels.Inbox].
+func (s *Starter) Unanswered(ctx context.Context, channel string) ([]channels.Waiting, error) {
+	rows, err := s.o.Store.Unanswered(ctx, channel, unansweredLimit)
+	if err != nil {
+		return nil, fmt.Errorf("look for unanswered messages: %w", err)
+	}
+	waiting := make([]channels.Waiting, len(rows))
+	for i, row := range rows {
+		waiting[i] = channels.Waiting{ID: row.ID, Message: row.Message()}
+	}
+	return waiting, nil
+}
+
 // Watch implements [channels.Backend].
 func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) error {
 	events, cancel := s.o.Events.Subscribe(id)

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -25,35 +26,75 @@ const (
 	noneGiven = "{}"
 )
 
-// Messages returns what the model is sent: the system prompt; the last window
-// messages of earlier turns, from a user message on, their tool results cut to
-// 500 characters; and all of this turn as it is stored, its user messages with
-// their context. Every tool call is followed by exactly one result, in the order
-// of the calls. Rows are matched by turn, step and index; the order of results
-// among them does not matter.
-func Messages(system string, begun store.Begun, turn string, window int, now time.Time) []llm.Message {
-	earlier, current := split(begun.History, turn)
-	earlier = earlier[max(0, len(earlier)-max(window, 0)):]
+// Conversation is what a model call is about.
+type Conversation struct {
+	System string
+	Begun  store.Begun
+	Turn   string // the one that is running
+	Window int    // how many messages of earlier turns the model is to see
+	Now    time.Time
+	Images map[string][]llm.Image // of this turn, by the ID of the inbound message that they came with
+}
 
-	w := writer{turn: turn, results: resultsOf(earlier, current), ids: map[string]bool{}}
+// Messages returns what the model is sent: the system prompt; the last messages of
+// earlier turns, from a user message on, their tool results cut to 500 characters;
+// and all of this turn as it is stored, its user messages with their context and
+// images. Where several people wrote, each earlier message says who. Every tool
+// call is followed by exactly one result, in the order of the calls. Rows are
+// matched by turn, step and index; the order of results among them does not matter.
+func Messages(c Conversation) []llm.Message {
+	earlier, current := split(c.Begun.History, c.Turn)
+	earlier = earlier[max(0, len(earlier)-max(c.Window, 0)):]
+	w := writer{turn: c.Turn, results: resultsOf(earlier, current), ids: map[string]bool{}}
+	named := several(earlier, current)
 	for _, m := range earlier {
-		w.add(m, m.Content)
+		text := m.Content
+		if named && m.Role == llm.RoleUser {
+			text = from(text, m)
+		}
+		w.add(m, text)
 	}
+
 	inbound := map[string]store.Inbound{}
-	for _, in := range begun.Inbound {
+	for _, in := range c.Begun.Inbound {
 		inbound[in.ID] = in
 	}
 	for _, m := range current {
 		text := m.Content
 		if m.Role == llm.RoleUser {
-			text = User(text, contextOf(m, inbound[m.Source], now))
+			text = User(text, contextOf(m, inbound[m.Source], c.Now))
 		}
 		w.add(m, text)
+		if images := c.Images[m.Source]; m.Role == llm.RoleUser && len(images) > 0 {
+			w.messages[len(w.messages)-1].Images = images
+		}
 	}
-	if system == "" {
+	if c.System == "" {
 		return w.messages
 	}
-	return append([]llm.Message{{Role: llm.RoleSystem, Content: system}}, w.messages...)
+	return append([]llm.Message{{Role: llm.RoleSystem, Content: c.System}}, w.messages...)
+}
+
+// several reports whether more than one person wrote the rows.
+func several(rows ...[]store.Message) bool {
+	senders := map[string]bool{}
+	for _, list := range rows {
+		for _, m := range list {
+			if m.Role == llm.RoleUser {
+				senders[m.Sender] = true
+			}
+		}
+	}
+	return len(senders) > 1
+}
+
+// from says under an earlier message who wrote it.
+func from(text string, m store.Message) string {
+	name := oneLine(cmp.Or(m.SenderName, m.Sender))
+	if name == "" {
+		return text
+	}
+	return strings.TrimRight(text, " \t\r\n") + "\n\n[Sender: " + name + "]"
 }
 
 // Missing returns a row, without content, for each tool call of the turn that has
@@ -113,13 +154,15 @@ func resultsOf(rows ...[]store.Message) map[position]store.Message {
 func contextOf(m store.Message, in store.Inbound, now time.Time) Context {
 	at := now
 	if !m.CreatedAt.IsZero() && now.Sub(m.CreatedAt) < stale {
-		at = m.CreatedAt.In(now.Location())
+		at = m.CreatedAt
 	}
-	sender := in.SenderName
-	if sender == "" {
-		sender = m.Sender
+	zone := now.Location()
+	if in.Gathered != nil && in.Gathered.Zone != "" {
+		if theirs, err := time.LoadLocation(in.Gathered.Zone); err == nil {
+			zone = theirs
+		}
 	}
-	return Context{Now: at, Channel: in.Channel, Chat: in.Chat, SenderName: sender}
+	return Context{Now: at.In(zone), Channel: in.Channel, Chat: in.Chat, SenderName: cmp.Or(in.Name(), m.Sender)}
 }
 
 // writer turns rows into messages that keep the providers' rules.

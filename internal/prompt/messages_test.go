@@ -123,7 +123,7 @@ func TestMessagesOfATranscript(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			messages := prompt.Messages("you are", store.Begun{History: tt.rows}, "b", tt.window, noon)
+			messages := prompt.Messages(prompt.Conversation{System: "you are", Begun: store.Begun{History: tt.rows}, Turn: "b", Window: tt.window, Now: noon})
 			require.Equal(t, append([]string{"system: you are"}, tt.want...), brief(messages))
 		})
 	}
@@ -133,7 +133,9 @@ func TestMessagesKeepWhatTheModelSaid(t *testing.T) {
 	t.Parallel()
 	said := assistant("b", 1, "hm", "x")
 	said.Reasoning = "thinking"
-	messages := prompt.Messages("", store.Begun{History: []store.Message{user("b", 1, "hi"), said, result("b", 1, 0, "one")}}, "b", 0, noon)
+	messages := prompt.Messages(prompt.Conversation{
+		Begun: store.Begun{History: []store.Message{user("b", 1, "hi"), said, result("b", 1, 0, "one")}}, Turn: "b", Now: noon,
+	})
 	require.Equal(t, llm.Message{Role: llm.RoleAssistant, Content: "hm", Reasoning: "thinking", ToolCalls: said.ToolCalls}, messages[1])
 	require.Equal(t, llm.Message{Role: llm.RoleTool, Content: "one", ToolCallID: "x", Name: "exec"}, messages[2])
 }
@@ -144,7 +146,7 @@ func TestMessagesGiveTheContextOfTheInboundMessage(t *testing.T) {
 	row.Source, row.Sender = "m1", "U1"
 	inbound := store.Inbound{ID: "m1", Channel: "slack", Chat: "C2", SenderName: "Ana"}
 	text := func(begun store.Begun, now time.Time) string {
-		return prompt.Messages("", begun, "b", 0, now)[0].Content
+		return prompt.Messages(prompt.Conversation{Begun: begun, Turn: "b", Now: now})[0].Content
 	}
 	begun := store.Begun{History: []store.Message{row}, Inbound: []store.Inbound{inbound}}
 
@@ -185,7 +187,7 @@ func FuzzMessagesKeepTheProvidersRules(f *testing.F) {
 				rows = append(rows, result(turn, step, int(b>>3&3), strings.Repeat("r", i*40)))
 			}
 		}
-		messages := prompt.Messages("", store.Begun{History: rows}, "b", window, noon)
+		messages := prompt.Messages(prompt.Conversation{Begun: store.Begun{History: rows}, Turn: "b", Window: window, Now: noon})
 		requireStrict(t, messages)
 		if len(rows) > 0 && rows[0].Turn == "b" && rows[0].Role == llm.RoleUser {
 			require.NotEmpty(t, messages)

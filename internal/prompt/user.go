@@ -26,9 +26,11 @@ func User(text string, c Context) string {
 	for _, line := range []struct{ label, value string }{
 		{"Channel", c.Channel}, {"Chat", c.Chat}, {"Sender", c.SenderName},
 	} {
-		if value := strings.Join(strings.Fields(line.value), " "); value != "" {
+		if value := oneLine(line.value); value != "" {
 			b.WriteString("\n" + line.label + ": " + value)
 		}
 	}
 	return b.String()
 }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
 )
 
 // Said is the message's text as the model reads it.
@@ -20,6 +22,14 @@ func (in Inbound) Name() string {
 		return in.Gathered.SenderName
 	}
 	return in.SenderName
+}
+
+// Message is the message as its channel gave it.
+func (in Inbound) Message() channels.InboundMessage {
+	return channels.InboundMessage{
+		Channel: in.Channel, Chat: in.Chat, Thread: in.Thread, ID: in.PlatformID, Sender: in.Sender, SenderName: in.SenderName,
+		Text: in.Text, SentAt: in.SentAt, Files: in.Files, Push: in.Push, Queue: !in.Join,
+	}
 }
 
 // SaveGathered stores what belongs to a message. The first writer wins; all are

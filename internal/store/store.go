@@ -13,6 +13,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 )
 
@@ -38,6 +39,7 @@ const (
 // Inbound is an accepted message. Its row is the acceptance.
 type Inbound struct {
 	ID         string // our ID of the message
+	PlatformID string
 	Session    string // session key
 	Channel    string
 	Chat       string
@@ -45,38 +47,22 @@ type Inbound struct {
 	Sender     string
 	SenderName string
 	Text       string
-	Command    string // empty for a plain message
-	Push       bool   // its reply has to be delivered
-	Join       bool   // it may join a running turn
-	Files      []File // attached to it, at the platform
+	Command    string          // empty for a plain message
+	Push       bool            // its reply has to be delivered
+	Join       bool            // it may join a running turn
+	Files      []channels.File // attached to it, at the platform
 	SentAt     time.Time
 	AcceptedAt time.Time // set by the store
 	Turn       string    // the turn that consumed it; empty: none yet
 	Gathered   *Gathered // nil: not asked for yet
 }
 
-// File is something attached to a message, as the platform describes it.
-type File struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	MIME string `json:"mime"`
-	Size int64  `json:"size"` // bytes
-	URL  string `json:"url"`
-}
-
 // Gathered is what a channel was asked for after it delivered a message.
 type Gathered struct {
-	Text       string      `json:"text"` // the message's, as the model reads it
-	SenderName string      `json:"sender_name,omitempty"`
-	Zone       string      `json:"zone,omitempty"` // IANA name of the sender's time zone
-	Files      []SavedFile `json:"files,omitempty"`
-}
-
-// SavedFile is an attached file that was kept.
-type SavedFile struct {
-	Name string `json:"name"`
-	MIME string `json:"mime"`
-	Path string `json:"path"` // absolute
+	Text       string               `json:"text"` // the message's, as the model reads it
+	SenderName string               `json:"sender_name,omitempty"`
+	Zone       string               `json:"zone,omitempty"` // IANA name of the sender's time zone
+	Files      []channels.SavedFile `json:"files,omitempty"`
 }
 
 // Turn is a request and all that is done to answer it.

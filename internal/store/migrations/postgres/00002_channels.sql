@@ -3,6 +3,7 @@
 
 -- +goose Up
 -- files and gathered are JSON, empty where there is nothing.
+ALTER TABLE inbox ADD COLUMN platform_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE inbox ADD COLUMN files TEXT NOT NULL DEFAULT '';
 ALTER TABLE inbox ADD COLUMN gathered TEXT NOT NULL DEFAULT '';
 CREATE INDEX inbox_session ON inbox (session, seq);

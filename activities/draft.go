@@ -1,0 +1,65 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+const (
+	// draftSettles is how long a draft may take to be posted by who claimed it. After
+	// that its poster is dead, and whether it was posted can be looked up.
+	draftSettles = 15 * time.Second
+	// draftLook is how often we look whether it was.
+	draftLook = 100 * time.Millisecond
+)
+
+// takeDraft returns where the draft is that the reply takes over, empty if nowhere,
+// and whether there was one to look for. From then on nobody else touches it.
+func (o *Outbox) takeDraft(ctx context.Context, out store.Outbound) (platformID string, drafted bool, err error) {
+	if out.ID != protocol.OutboxID(out.Turn) {
+		return "", false, nil
+	}
+	draft, err := o.settledDraft(ctx, out.Turn)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "", false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("look for the reply's draft: %w", err)
+	}
+	if draft, err = o.store.TakeDraft(ctx, out.Turn); err != nil || draft.PlatformID != "" {
+		return draft.PlatformID, true, err
+	}
+	finder, ok := o.sender.(channels.Finder)
+	if !ok {
+		return "", true, nil
+	}
+	found, err := finder.Find(ctx, channels.OutboundMessage{ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread})
+	if err != nil {
+		return "", true, fmt.Errorf("look for the reply's draft: %w", err)
+	}
+	return found.PlatformID, true, nil
+}
+
+// settledDraft returns the turn's draft once it is known where it is, or that its
+// poster never said.
+func (o *Outbox) settledDraft(ctx context.Context, turn string) (store.Draft, error) {
+	look := time.NewTicker(draftLook)
+	defer look.Stop()
+	for {
+		draft, err := o.store.Draft(ctx, turn)
+		if err != nil || draft.PlatformID != "" || time.Since(draft.ClaimedAt) > draftSettles {
+			return draft, err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return store.Draft{}, ctx.Err()
+		}
+	}
+}
