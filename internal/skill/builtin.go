@@ -1,0 +1,60 @@
+package skill
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"fmt"
+	"os"
+	"path"
+)
+
+//go:embed builtin
+var embedded embed.FS
+
+// builtinFolder is where the workspace has the files of the built-in skills.
+const builtinFolder = ".holdfast/skills"
+
+// builtins returns the built-in skills, whose files then are in the workspace.
+func builtins(root *os.Root) []file {
+	entries, _ := embedded.ReadDir("builtin") // cannot fail: it is embedded
+	found := make([]file, len(entries))
+	for i, entry := range entries {
+		name := entry.Name()
+		content, _ := embedded.ReadFile(path.Join("builtin", name, fileName)) // as above
+		f := file{name: name, path: path.Join(builtinFolder, name, fileName), builtin: true}
+		f.front, f.body = parse(clean(string(content)))
+		f.err = install(root, f.path, content)
+		found[i] = f
+	}
+	return found
+}
+
+// install makes the file have this content. Others may do so at the same time.
+func install(root *os.Root, name string, content []byte) error {
+	if same(root, name, content) {
+		return nil
+	}
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("write it: %w", err)
+	}
+	temp := path.Join(path.Dir(name), "."+rand.Text()+".tmp")
+	err := root.WriteFile(temp, content, 0o644)
+	if err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = root.Remove(temp) // it may not be there
+		return fmt.Errorf("write it: %w", err)
+	}
+	return nil
+}
+
+func same(root *os.Root, name string, content []byte) bool {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
+		return false
+	}
+	have, err := root.ReadFile(name)
+	return err == nil && bytes.Equal(have, content)
+}

@@ -1,0 +1,125 @@
+package skill
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+const (
+	folder    = "skills"
+	fileName  = "SKILL.md"
+	fileLimit = 64 << 10 // bytes read of a SKILL.md
+	scanLimit = 1000     // entries of the folder that are looked at
+)
+
+// file is a SKILL.md.
+type file struct {
+	name    string // of its folder
+	path    string // in the workspace, with slashes
+	builtin bool
+	front   frontMatter
+	body    string
+	err     error // why it cannot be used
+}
+
+// ofWorkspace returns the skills that people and the agent made.
+func ofWorkspace(root *os.Root) []file {
+	names, err := folders(root)
+	if err != nil {
+		return []file{{name: folder, path: folder, err: err}}
+	}
+	var found []file
+	for _, name := range names {
+		f := file{name: name, path: path.Join(folder, name, fileName)}
+		text, err := read(root, f.path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		f.front, f.body = parse(text)
+		f.err = err
+		found = append(found, f)
+	}
+	return found
+}
+
+// folders returns the names of what may be skills, sorted.
+func folders(root *os.Root) ([]string, error) {
+	dir, err := root.Open(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(scanLimit)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		name := entry.Name()
+		printable := utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+		if printable && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// read returns the text of a regular file, cut if it is large. Links are followed
+// as far as they stay in the workspace.
+func read(root *os.Root, name string) (string, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	// Opening a pipe would wait for its writer.
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is not a file")
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
+	if err != nil {
+		return "", err
+	}
+	if len(data) <= fileLimit {
+		return clean(string(data)), nil
+	}
+	text := protocol.Cut(clean(string(data)), fileLimit)
+	return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", text, fileLimit>>10, name), nil
+}
+
+// clean makes text fit for a JSON request, with lines that end as ours do.
+func clean(text string) string {
+	text = strings.TrimPrefix(text, "\uFEFF")
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	return strings.ReplaceAll(text, "\r\n", "\n")
+}
+
+// oneLine makes a line of at most limit bytes out of text.
+func oneLine(text string, limit int) string {
+	visible := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return protocol.Cut(strings.Join(strings.Fields(visible), " "), limit)
+}

@@ -1,0 +1,147 @@
+package skill
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// requireLimit is how many requirements of a kind are looked for.
+const requireLimit = 32
+
+// frontMatter is what a SKILL.md says of itself. Nanobot's files have the last
+// three as JSON or YAML in metadata.nanobot (openclaw in those that it took over);
+// ours may have them, as plain YAML, under holdfast.
+type frontMatter struct {
+	name        string
+	description string
+	always      bool
+	bins        []string
+	env         []string
+}
+
+// parse parts a SKILL.md into what it says of itself and its instructions. What is
+// broken in the front matter is left out.
+func parse(content string) (frontMatter, string) {
+	front, body := split(content)
+	fields := fieldsOf(front)
+	m := frontMatter{name: text(fields["name"]), description: text(fields["description"])}
+	own := []map[string]any{fields}
+	for _, from := range []map[string]any{fields, mapping(fields["metadata"])} {
+		for _, vendor := range []string{"holdfast", "nanobot", "openclaw"} {
+			own = append(own, mapping(from[vendor]))
+		}
+	}
+	for _, settings := range own {
+		requires := mapping(settings["requires"])
+		if nested := mapping(requires["nanobot"]); nested != nil {
+			requires = mapping(nested["requires"])
+		}
+		m.always = m.always || truth(settings["always"])
+		m.bins = add(m.bins, requires["bins"])
+		m.env = add(m.env, requires["env"])
+	}
+	return m, strings.TrimSpace(body)
+}
+
+// split parts the front matter, which lies between two lines "---", from the rest.
+func split(text string) (front, body string) {
+	const fence = "---"
+	at := 0
+	for line := range strings.Lines(text) {
+		marks := strings.TrimRight(line, " \t\n") == fence
+		switch {
+		case at == 0 && !marks:
+			return "", text
+		case at > 0 && marks:
+			return front, text[at+len(line):]
+		case at > 0:
+			front += line
+		}
+		at += len(line)
+	}
+	return "", text
+}
+
+// fieldsOf decodes front matter. If it is no YAML, each of its entries is decoded
+// by itself, and one that still is none (a description with a colon in it, which
+// nanobot takes) counts as text.
+func fieldsOf(front string) map[string]any {
+	var fields map[string]any
+	if err := yaml.Unmarshal([]byte(front), &fields); err == nil {
+		return fields
+	}
+	fields = map[string]any{}
+	for _, entry := range entries(front) {
+		var one map[string]any
+		if err := yaml.Unmarshal([]byte(entry), &one); err == nil {
+			maps.Copy(fields, one)
+			continue
+		}
+		key, value, _ := strings.Cut(entry, ":")
+		fields[strings.TrimSpace(key)] = strings.Trim(strings.TrimSpace(value), `"'`)
+	}
+	return fields
+}
+
+// entries parts YAML at the lines that are not indented.
+func entries(front string) []string {
+	var list []string
+	for line := range strings.Lines(front) {
+		if len(list) == 0 || !strings.ContainsAny(line[:1], " \t\n#}]") {
+			list = append(list, line)
+		} else {
+			list[len(list)-1] += line
+		}
+	}
+	return list
+}
+
+// mapping is value as a mapping, if it is one or is the text of one in JSON or
+// YAML; else nil.
+func mapping(value any) map[string]any {
+	switch value := value.(type) {
+	case map[string]any:
+		return value
+	case string:
+		var decoded map[string]any
+		if json.Unmarshal([]byte(value), &decoded) == nil || yaml.Unmarshal([]byte(value), &decoded) == nil {
+			return decoded
+		}
+	}
+	return nil
+}
+
+// text is a single value as text; other values are none.
+func text(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case bool, int, int64, uint64, float64:
+		return fmt.Sprint(value)
+	}
+	return ""
+}
+
+func truth(value any) bool {
+	return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(strings.TrimSpace(text(value))))
+}
+
+// add appends to list what value, a list or a single name, has that is not there.
+func add(list []string, value any) []string {
+	values, ok := value.([]any)
+	if !ok {
+		values = []any{value}
+	}
+	for _, value := range values {
+		name := oneLine(text(value), descriptionLimit)
+		if name != "" && len(list) < requireLimit && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
