@@ -141,7 +141,8 @@ type SearchSite struct {
 
 // Channels are the settings of the channels.
 type Channels struct {
-	HTTP HTTP `yaml:"http"`
+	HTTP  HTTP  `yaml:"http"`
+	Slack Slack `yaml:"slack"`
 }
 
 // HTTP are the settings of the HTTP API.
@@ -187,8 +188,15 @@ func Default(home string) Config {
 			Exec:                Exec{Timeout: time.Minute, MaxTimeout: 30 * time.Minute},
 			Web:                 Web{Search: SearchAuto},
 		},
-		Channels: Channels{HTTP: HTTP{Enabled: true, Listen: "127.0.0.1:8090"}},
-		Log:      Log{Level: "info", Format: LogAuto},
+		Channels: Channels{
+			HTTP: HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
+			Slack: Slack{
+				Mode: SlackSocket, Listen: "127.0.0.1:8091", Path: "/slack", APIURL: "https://slack.com/api/",
+				AllowUsers: []string{}, AllowChannels: []string{}, AllowBots: []string{},
+				Respond: SlackThread, Stream: true, MaxFileMB: 20,
+			},
+		},
+		Log: Log{Level: "info", Format: LogAuto},
 	}
 }
 

@@ -189,7 +189,11 @@ func (c *Config) applyKeys(env, providers map[string]string) {
 		c.Providers[name] = p
 	}
 	web := &c.Tools.Web
-	for variable, key := range map[string]*Secret{"BRAVE_API_KEY": &web.Brave.APIKey, "TAVILY_API_KEY": &web.Tavily.APIKey} {
+	slack := &c.Channels.Slack
+	for variable, key := range map[string]*Secret{
+		"BRAVE_API_KEY": &web.Brave.APIKey, "TAVILY_API_KEY": &web.Tavily.APIKey,
+		"SLACK_BOT_TOKEN": &slack.BotToken, "SLACK_APP_TOKEN": &slack.AppToken, "SLACK_SIGNING_SECRET": &slack.SigningSecret,
+	} {
 		if *key == "" {
 			*key = Secret(env[variable])
 		}

@@ -106,7 +106,7 @@ func (s *schema) nearest(p path) string {
 			continue
 		}
 		if !siblings(p, k) {
-			distance++
+			distance += 3
 		}
 		if least < 0 || distance < least {
 			best, least = k.String(), distance

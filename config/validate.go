@@ -41,6 +41,7 @@ func (c Config) check() []problem {
 		"store.dsn", "must begin with postgres://, or be empty for SQLite under the home")
 	k.tools(c.Tools)
 	k.http(c.Channels.HTTP)
+	k.slack(c.Channels.Slack)
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, LogAuto, LogText, LogJSON)
 	return k.problems
