@@ -27,7 +27,7 @@ var plural = map[Kind]string{Public: "channels", Private: "groups", IM: "im", MP
 
 // inner is the event of a message.
 func (s *Server) inner(c *channel, m *Message) reply {
-	inner := s.wire(c, m, true)
+	inner := s.wire(c, m, false)
 	inner["channel"], inner["channel_type"], inner["event_ts"] = c.ID, c.Kind, m.TS
 	if m.BotID == "" && m.Subtype == "" {
 		inner["client_msg_id"] = s.id("client-")
@@ -42,7 +42,7 @@ func mentions(text string) bool {
 func (s *Server) announceChange(c *channel, m *Message, previous reply) []*Event {
 	return s.emit(c, "message."+plural[c.Kind], m.User, reply{
 		"type": "message", "subtype": "message_changed", "hidden": true, "channel": c.ID, "channel_type": c.Kind,
-		"message": s.wire(c, m, true), "previous_message": previous, "ts": s.ts(), "event_ts": s.ts(),
+		"message": s.wire(c, m, false), "previous_message": previous, "ts": s.ts(), "event_ts": s.ts(),
 	})
 }
 
@@ -77,6 +77,12 @@ func (s *Server) emit(c *channel, name, user string, inner reply) []*Event {
 		return nil
 	}
 	return []*Event{s.callback(inner)}
+}
+
+// SendEvent sends any other event; inner is what stands under "event".
+func (s *Server) SendEvent(inner map[string]any) Delivery {
+	defer s.act()()
+	return Delivery{Events: []*Event{s.callback(inner)}}
 }
 
 // callback sends an event.

@@ -35,6 +35,10 @@ func (p *problem) Error() string { return p.code }
 
 func fail(code string) error { return &problem{code: code} }
 
+func missing(name string) error {
+	return &problem{"invalid_arguments", reply{"response_metadata": reply{"messages": []string{"[ERROR] missing required field: " + name}}}}
+}
+
 var methods = map[string]method{
 	"api.test":              {do: (*Server).apiTest, open: true},
 	"auth.test":             {do: (*Server).authTest},

@@ -125,8 +125,7 @@ func (s *Server) Events(name string) []*Event {
 // Redeliver sends an event once more, as Slack does when it lost the
 // acknowledgement: with the same event_id, as a first retry.
 func (s *Server) Redeliver(eventID string) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	i := slices.IndexFunc(s.events, func(e *Event) bool { return e.ID == eventID })
 	if i < 0 {
 		panic(fmt.Sprintf("slacktest: there is no event %q", eventID))
@@ -139,8 +138,7 @@ func (s *Server) Redeliver(eventID string) Delivery {
 
 // Send sends an envelope of any type with any payload.
 func (s *Server) Send(kind string, payload any) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	return Delivery{Events: []*Event{s.dispatch(&Event{ID: s.id("Ev"), Type: kind, Name: kind}, payload)}}
 }
 
@@ -156,8 +154,11 @@ func (s *Server) dispatch(e *Event, payload any) *Event {
 }
 
 // start delivers an event in the background. First deliveries leave in the order
-// of what happened.
+// of what happened. An event that finds no connection has missed its first.
 func (s *Server) start(e *Event, number int) {
+	if e.Type == EventsAPI && s.target == "" && len(s.connections) == 0 {
+		number = max(number, 1)
+	}
 	e.server, e.done = s, make(chan struct{})
 	s.events = append(s.events, e)
 	before, sent := s.last, make(chan struct{})

@@ -38,8 +38,7 @@ func (s *Server) File(id string) (File, bool) {
 
 // RemoveFile deletes a file; messages go on naming it.
 func (s *Server) RemoveFile(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	if f := s.files[id]; f != nil {
 		f.Gone = true
 	}
@@ -63,6 +62,9 @@ func (s *Server) keep(f *File) {
 }
 
 func (s *Server) wireFile(f *File) reply {
+	if known := s.files[f.ID]; known != nil && known.Gone {
+		return reply{"id": f.ID, "mode": tombstone}
+	}
 	kind := strings.TrimPrefix(path.Ext(f.Name), ".")
 	address := fmt.Sprintf("%s/files-pri/%s-%s/%s", s.base, Team, f.ID, f.Name)
 	return reply{
@@ -76,7 +78,7 @@ func (s *Server) wireFile(f *File) reply {
 func (s *Server) getUploadURL(r *request) (reply, error) {
 	length := r.number("length", 0)
 	if r.arguments["filename"] == "" || length == 0 {
-		return nil, fail("invalid_arguments")
+		return nil, missing("filename, length")
 	}
 	f := &File{ID: s.id("F"), Name: r.arguments["filename"], Alt: r.arguments["alt_txt"], User: BotUser, length: length}
 	s.uploads[f.ID] = f
@@ -129,7 +131,7 @@ func uploaded(r *http.Request) ([]byte, error) {
 func (s *Server) completeUpload(r *request) (reply, error) {
 	var named []struct{ ID, Title string }
 	if json.Unmarshal(r.raw("files"), &named) != nil || len(named) == 0 {
-		return nil, fail("invalid_arguments")
+		return nil, missing("files")
 	}
 	var files []File
 	for _, n := range named {

@@ -19,10 +19,8 @@ import (
 // ServeEvents posts everything to this URL from now on, instead of sending it
 // over Socket Mode; "" ends that.
 func (s *Server) ServeEvents(target string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	s.target = target
-	s.change()
 }
 
 // Challenge does the url_verification that Slack does when an app's URL is

@@ -10,8 +10,7 @@ import (
 // Buttons that the message had before count: whoever clicks may not have seen
 // the change yet. An empty value is any.
 func (s *Server) Click(user, channel, ts, actionID, value string) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	c := s.must(channel)
 	m, ephemeral := c.message(ts), false
 	if m == nil {
@@ -41,8 +40,7 @@ func (s *Server) Click(user, channel, ts, actionID, value string) Delivery {
 
 // Shortcut uses a message shortcut on a message.
 func (s *Server) Shortcut(user, channel, ts, callbackID string) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	c, m := s.mustMessage(channel, ts)
 	payload := s.interaction("message_action", user, c)
 	payload["callback_id"], payload["message"], payload["message_ts"] = callbackID, s.wire(c, m, false), ts
@@ -119,8 +117,7 @@ func (e element) chosen(actionID, value string) reply {
 
 // Slash types a command: "/holdfast" and what comes after it.
 func (s *Server) Slash(user, channel, command, text string) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	c := s.must(channel)
 	address := s.responseURL("commands", user, c, nil)
 	e := &Event{ID: s.id("Sl"), Type: Commands, Name: command, respond: func(body []byte) { s.respond(address, body) }}

@@ -95,8 +95,12 @@ func (s *Server) wire(c *channel, m *Message, metadata bool) reply {
 	set("streaming_state", "in_progress", m.Streaming)
 	if m.BotID != "" {
 		out["bot_id"] = m.BotID
-		out["bot_profile"] = reply{"id": m.BotID, "app_id": App, "name": "holdfast", "team_id": Team, "deleted": false}
-		set("app_id", App, m.BotID == Bot)
+		app := App
+		if m.BotID != Bot {
+			app = "A" + m.BotID
+		}
+		out["app_id"] = app
+		out["bot_profile"] = reply{"id": m.BotID, "app_id": app, "name": s.nameOf(m.User), "team_id": Team, "deleted": false}
 	}
 	if len(m.Files) > 0 {
 		files := make([]reply, len(m.Files))

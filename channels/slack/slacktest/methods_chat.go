@@ -40,7 +40,7 @@ func (s *Server) compose(r *request) (*Message, *channel, error) {
 	}
 	m := &Message{
 		Channel: c.ID, User: BotUser, BotID: Bot, Username: r.arguments["username"], Text: text,
-		Attachments: r.raw("attachments"), Broadcast: r.yes("reply_broadcast"), Args: maps.Clone(r.arguments),
+		Attachments: r.raw("attachments"), Args: maps.Clone(r.arguments),
 	}
 	if m.Blocks, err = s.checkBlocks(r.raw("blocks")); err != nil {
 		return nil, nil, err
@@ -54,8 +54,13 @@ func (s *Server) compose(r *request) (*Message, *channel, error) {
 	if m.Metadata, err = metadata(r.raw("metadata")); err != nil {
 		return nil, nil, err
 	}
-	m.ThreadTS, err = c.threadFor(r.arguments["thread_ts"])
-	return m, c, err
+	if m.ThreadTS, err = c.threadFor(r.arguments["thread_ts"]); err != nil {
+		return nil, nil, err
+	}
+	if m.Broadcast = m.ThreadTS != "" && r.yes("reply_broadcast"); m.Broadcast {
+		m.Subtype = "thread_broadcast"
+	}
+	return m, c, nil
 }
 
 // content is the text of a call, which may also be given as markdown_text.
@@ -72,11 +77,13 @@ func (r *request) content() (string, error) {
 	return markdown, nil
 }
 
-// writable returns a conversation that the app may post in. An IM is made for a
-// user's ID.
+// writable returns a conversation that the app may post in, which may also be
+// named by a user's ID or a channel's name.
 func (s *Server) writable(id string) (*channel, error) {
-	if u := s.user(id); u != nil && s.find(id) == nil {
-		return s.add(Conversation{ID: s.id("D"), Kind: IM, User: id, Members: []string{BotUser, id}}), nil
+	for _, c := range []*channel{s.direct(id), s.named(id)} {
+		if c != nil {
+			id = c.ID
+		}
 	}
 	c, err := s.reach(id)
 	switch {
@@ -174,7 +181,7 @@ func (s *Server) updateMessage(r *request) (reply, error) {
 	case blocks == nil && runes(text) > maxUpdateText:
 		return nil, fail("msg_too_long")
 	}
-	previous := s.wire(c, m, true)
+	previous := s.wire(c, m, false)
 	if text != "" {
 		m.Text = text
 	}
@@ -218,7 +225,7 @@ const tombstone = "tombstone"
 
 // remove deletes a message; one with replies leaves a tombstone.
 func (s *Server) remove(c *channel, m *Message) []*Event {
-	previous := s.wire(c, m, true)
+	previous := s.wire(c, m, false)
 	c.deleted[m.TS] = true
 	if len(c.replies(m.TS)) > 0 {
 		*m = Message{Channel: c.ID, TS: m.TS, User: "USLACKBOT", Subtype: tombstone, Text: "This message was deleted."}

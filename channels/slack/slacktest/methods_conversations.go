@@ -94,15 +94,13 @@ func (s *Server) conversationsOpen(r *request) (reply, error) {
 	if len(users) != 1 {
 		return nil, fail("users_list_not_supplied")
 	}
-	if s.user(users[0]) == nil {
+	known := len(s.channels)
+	c := s.direct(users[0])
+	if c == nil {
 		return nil, fail("user_not_found")
 	}
-	c := s.find(users[0])
-	if c != nil {
-		return reply{"channel": c.opened(r), "no_op": true, "already_open": true}, nil
-	}
-	c = s.add(Conversation{ID: s.id("D"), Kind: IM, User: users[0], Members: []string{BotUser, users[0]}})
-	return reply{"channel": c.opened(r)}, nil
+	old := len(s.channels) == known
+	return reply{"channel": c.opened(r), "no_op": old, "already_open": old}, nil
 }
 
 func (c *channel) opened(r *request) reply {

@@ -14,7 +14,7 @@ func (s *Server) startStream(r *request) (reply, error) {
 	}
 	switch {
 	case r.arguments["thread_ts"] == "":
-		return nil, fail("invalid_arguments")
+		return nil, missing("thread_ts")
 	case c.Kind != IM && r.arguments["recipient_user_id"] == "":
 		return nil, fail("missing_recipient_user_id")
 	case c.Kind != IM && r.arguments["recipient_team_id"] == "":
@@ -68,7 +68,7 @@ func (s *Server) stopStream(r *request) (reply, error) {
 	if err := m.feed(r); err != nil {
 		return nil, err
 	}
-	previous := s.wire(c, m, true)
+	previous := s.wire(c, m, false)
 	m.Streaming, m.Blocks = false, blocks
 	if meta != nil {
 		m.Metadata = meta
@@ -127,10 +127,8 @@ func (m *Message) feed(r *request) error {
 // EndStream ends a stream as Slack does with one that is minutes old, or, if
 // byUser, as a person does who stops it.
 func (s *Server) EndStream(channel, ts string, byUser bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	if m := s.must(channel).message(ts); m != nil {
 		m.Streaming, m.stopped = false, byUser
 	}
-	s.change()
 }

@@ -90,7 +90,6 @@ func WithoutEcho() Option { return func(o *settings) { o.silent = true } }
 
 // SetScopes changes the bot token's scopes, as a reinstalled app does.
 func (s *Server) SetScopes(scopes ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	s.scopes = scopes
 }

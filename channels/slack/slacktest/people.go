@@ -49,8 +49,7 @@ func AlsoToChannel() SayOption {
 // Say writes a message. The text is in Slack's form: mentions are <@U…>, and &,
 // < and > are escaped.
 func (s *Server) Say(user, channel, text string, options ...SayOption) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	c := s.must(channel)
 	m := said{Message: Message{Channel: c.ID, User: user, Text: text}}
 	for _, option := range options {
@@ -75,10 +74,9 @@ func (s *Server) Say(user, channel, text string, options ...SayOption) Delivery 
 
 // Edit changes a message.
 func (s *Server) Edit(channel, ts, text string) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	c, m := s.mustMessage(channel, ts)
-	previous := s.wire(c, m, true)
+	previous := s.wire(c, m, false)
 	m.Text, m.edited = text, s.ts()
 	m.Edits++
 	return Delivery{TS: ts, Events: s.announceChange(c, m, previous)}
@@ -86,16 +84,14 @@ func (s *Server) Edit(channel, ts, text string) Delivery {
 
 // Delete deletes a message.
 func (s *Server) Delete(channel, ts string) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	c, m := s.mustMessage(channel, ts)
 	return Delivery{TS: ts, Events: s.remove(c, m)}
 }
 
 // React adds a reaction.
 func (s *Server) React(user, channel, ts, name string) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	c, m := s.mustMessage(channel, ts)
 	if !m.react(name, user) {
 		return Delivery{TS: ts}
@@ -105,15 +101,13 @@ func (s *Server) React(user, channel, ts, name string) Delivery {
 
 // Join makes a user, or the bot, a member of a channel.
 func (s *Server) Join(user, channel string) Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	return Delivery{Events: s.enter(s.must(channel), user)}
 }
 
 // Leave takes a user, or the bot, out of a channel.
 func (s *Server) Leave(user, channel string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	c := s.must(channel)
 	members := []string{}
 	for _, id := range c.Members {
@@ -122,7 +116,6 @@ func (s *Server) Leave(user, channel string) {
 		}
 	}
 	c.Members = members
-	s.change()
 }
 
 func (s *Server) mustMessage(id, ts string) (*channel, *Message) {

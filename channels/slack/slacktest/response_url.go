@@ -121,7 +121,7 @@ func (u *responseURL) erase(s *Server) {
 
 func (u *responseURL) replace(s *Server, text string, blocks []byte) {
 	m := u.message
-	previous := s.wire(u.channel, m, true)
+	previous := s.wire(u.channel, m, false)
 	m.Text = text
 	m.setBlocks(blocks)
 	m.Edits++

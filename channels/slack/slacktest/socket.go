@@ -1,7 +1,6 @@
 package slacktest
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -10,10 +9,6 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// maxAck is the size from which on Slack ignores what it is sent over a Socket
-// Mode connection.
-const maxAck = 20 * 1024
-
 type connection struct {
 	number  int
 	ws      *websocket.Conn
@@ -21,14 +16,6 @@ type connection struct {
 	leaving bool // told to go: it gets no envelopes
 
 	writing sync.Mutex
-}
-
-// envelope is one that was sent.
-type envelope struct {
-	attempt *Attempt
-	acked   chan json.RawMessage
-	open    bool
-	sent    time.Time
 }
 
 func (s *Server) openConnection(*request) (reply, error) {
@@ -136,142 +123,4 @@ func (c *connection) keepPinged(every time.Duration) {
 			return
 		}
 	}
-}
-
-// acknowledge takes a frame of the app's.
-func (s *Server) acknowledge(body []byte) {
-	var ack struct {
-		EnvelopeID string          `json:"envelope_id"`
-		Payload    json.RawMessage `json:"payload"`
-	}
-	if len(body) > maxAck || json.Unmarshal(body, &ack) != nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.envelopes[ack.EnvelopeID]
-	if e == nil {
-		return
-	}
-	if !e.open {
-		if !e.attempt.Acked && e.attempt.Late == 0 {
-			e.attempt.Late = time.Since(e.sent)
-			s.change()
-		}
-		return
-	}
-	e.open = false
-	e.acked <- ack.Payload
-}
-
-// attemptSocket delivers over one of the open connections. An event waits for
-// one; anything else waits no longer than for its acknowledgement.
-func (s *Server) attemptSocket(e *Event, a *Attempt, before <-chan struct{}, sent chan struct{}) {
-	release := sync.OnceFunc(func() {
-		if sent != nil {
-			close(sent)
-		}
-	})
-	defer release()
-	var patience <-chan time.Time
-	if e.Type != EventsAPI {
-		patience = time.After(s.ackTimeout)
-	}
-	if before != nil {
-		select {
-		case <-before:
-		case <-patience:
-		case <-s.ctx.Done():
-			return
-		}
-	}
-	c, env := s.assign(e, a, patience)
-	if c == nil {
-		s.conclude(a, "no_connection", 0, nil)
-		return
-	}
-	err := c.write(reply{
-		"envelope_id": a.Envelope, "type": e.Type, "payload": e.Payload, "accepts_response_payload": e.Type != EventsAPI,
-		"retry_attempt": a.Number, "retry_reason": a.Reason,
-	})
-	release()
-	if err != nil {
-		s.give(env)
-		s.conclude(a, "connection_lost", 0, nil)
-		return
-	}
-	s.awaitAck(a, c, env)
-}
-
-func (s *Server) awaitAck(a *Attempt, c *connection, env *envelope) {
-	timer := time.NewTimer(s.ackTimeout)
-	defer timer.Stop()
-	failure := "timeout"
-	select {
-	case payload := <-env.acked:
-		s.conclude(a, "", 0, payload)
-		return
-	case <-timer.C:
-	case <-c.gone:
-		failure = "connection_lost"
-	case <-s.ctx.Done():
-		failure = "closed"
-	}
-	if payload, acked := s.give(env); acked {
-		s.conclude(a, "", 0, payload)
-		return
-	}
-	s.conclude(a, failure, 0, nil)
-}
-
-// give gives an envelope up, unless it was acknowledged after all.
-func (s *Server) give(env *envelope) (json.RawMessage, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	env.open = false
-	select {
-	case payload := <-env.acked:
-		return payload, true
-	default:
-		return nil, false
-	}
-}
-
-// assign picks the connection for an event, in turn, waiting for one to open;
-// nil if patience ends first. An event that had to wait has missed its first
-// delivery.
-func (s *Server) assign(e *Event, a *Attempt, patience <-chan time.Time) (*connection, *envelope) {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		if c := s.pickConnection(); c != nil {
-			defer s.mu.Unlock()
-			env := &envelope{attempt: a, acked: make(chan json.RawMessage, 1), open: true, sent: time.Now()}
-			a.Envelope, a.Connection = s.id("envelope-"), c.number
-			s.envelopes[a.Envelope] = env
-			e.begin(a)
-			return c, env
-		}
-		s.mu.Unlock()
-		if a.Number == 0 && e.Type == EventsAPI {
-			a.Number, a.Reason = 1, "timeout"
-		}
-		select {
-		case <-changed:
-		case <-patience:
-			return nil, nil
-		case <-s.ctx.Done():
-			return nil, nil
-		}
-	}
-}
-
-func (s *Server) pickConnection() *connection {
-	for range s.connections {
-		s.next++
-		if c := s.connections[s.next%len(s.connections)]; !c.leaving {
-			return c
-		}
-	}
-	return nil
 }

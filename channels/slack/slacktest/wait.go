@@ -20,6 +20,16 @@ func (s *Server) Await(ctx context.Context, cond func() bool) error {
 	}
 }
 
+// act takes the lock. What it returns gives the lock back, and wakes those who
+// wait.
+func (s *Server) act() (done func()) {
+	s.mu.Lock()
+	return func() {
+		s.change()
+		s.mu.Unlock()
+	}
+}
+
 // change wakes those who wait. The lock is held.
 func (s *Server) change() {
 	close(s.changed)

@@ -75,16 +75,14 @@ func (s *Server) add(c Conversation) *channel {
 
 // AddUser adds a user, or replaces the one with this ID.
 func (s *Server) AddUser(u User) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	s.users = slices.DeleteFunc(s.users, func(old *User) bool { return old.ID == u.ID })
 	s.users = append(s.users, &u)
 }
 
 // AddChannel adds a conversation. An empty ID is made up; the ID is returned.
 func (s *Server) AddChannel(c Conversation) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	if c.ID == "" {
 		c.ID = s.id("C")
 	}
@@ -94,19 +92,36 @@ func (s *Server) AddChannel(c Conversation) string {
 
 // SetArchived archives a channel or brings it back.
 func (s *Server) SetArchived(channel string, archived bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.act()()
 	s.must(channel).Archived = archived
-	s.change()
 }
 
-// find returns a channel by ID, by #name, or the IM with a user by the user's
-// ID; nil if there is none. The lock is held.
+// find returns a channel by ID; nil if there is none. The lock is held.
 func (s *Server) find(id string) *channel {
-	for _, c := range s.channels {
-		if c.ID == id || c.Name != "" && c.Name == strings.TrimPrefix(id, "#") || c.Kind == IM && c.User == id {
-			return c
-		}
+	return s.first(func(c *channel) bool { return c.ID == id })
+}
+
+// direct returns the IM with a user, which is made if needed; nil if there is no
+// such user.
+func (s *Server) direct(user string) *channel {
+	if s.user(user) == nil {
+		return nil
+	}
+	if c := s.first(func(c *channel) bool { return c.Kind == IM && c.User == user }); c != nil {
+		return c
+	}
+	return s.add(Conversation{ID: s.id("D"), Kind: IM, User: user, Members: []string{BotUser, user}})
+}
+
+// named returns a channel by its name, with or without a #.
+func (s *Server) named(name string) *channel {
+	name = strings.TrimPrefix(name, "#")
+	return s.first(func(c *channel) bool { return name != "" && c.Name == name })
+}
+
+func (s *Server) first(is func(*channel) bool) *channel {
+	if i := slices.IndexFunc(s.channels, is); i >= 0 {
+		return s.channels[i]
 	}
 	return nil
 }
