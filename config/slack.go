@@ -1,0 +1,64 @@
+package config
+
+import (
+	"strings"
+)
+
+// What Slack.Mode may be.
+const (
+	SlackSocket = "socket" // we connect to Slack
+	SlackHTTP   = "http"   // Slack connects to us
+)
+
+// What Slack.Respond may be.
+const (
+	SlackMention = "mention" // messages that mention the bot
+	SlackThread  = "thread"  // and all in threads that it takes part in
+	SlackAll     = "all"     // all
+)
+
+// Slack are the settings of the Slack channel.
+type Slack struct {
+	Enabled       bool     `yaml:"enabled"`
+	Mode          string   `yaml:"mode"`
+	BotToken      Secret   `yaml:"bot_token"`      // xoxb-…
+	AppToken      Secret   `yaml:"app_token"`      // xapp-…; for SlackSocket
+	SigningSecret Secret   `yaml:"signing_secret"` // for SlackHTTP
+	Listen        string   `yaml:"listen"`         // host:port; for SlackHTTP
+	Path          string   `yaml:"path"`           // of the one URL for events, buttons and commands
+	APIURL        string   `yaml:"api_url"`
+	AllowUsers    []string `yaml:"allow_users"`    // Slack's IDs; "*" for everybody
+	AllowChannels []string `yaml:"allow_channels"` // Slack's IDs; "*" for all
+	AllowBots     []string `yaml:"allow_bots"`     // IDs of bots or their users that are answered
+	Respond       string   `yaml:"respond"`
+	Stream        bool     `yaml:"stream"`      // show the reply while it is written
+	MaxFileMB     int      `yaml:"max_file_mb"` // of an attached file
+}
+
+func (k *checker) slack(s Slack) {
+	k.oneOf("channels.slack.mode", s.Mode, SlackSocket, SlackHTTP)
+	k.oneOf("channels.slack.respond", s.Respond, SlackMention, SlackThread, SlackAll)
+	k.atLeastOne("channels.slack.max_file_mb", s.MaxFileMB)
+	k.url("channels.slack.api_url", s.APIURL)
+	k.when(!strings.HasPrefix(s.Path, "/"), "channels.slack.path", "must begin with a slash, such as /slack, not %q", s.Path)
+	k.prefix("channels.slack.bot_token", s.BotToken, "xoxb-", "the Bot User OAuth Token")
+	k.prefix("channels.slack.app_token", s.AppToken, "xapp-", "the app-level token")
+	if !s.Enabled {
+		return
+	}
+	k.when(s.BotToken == "", "channels.slack.bot_token", "must be set; SLACK_BOT_TOKEN does too. docs/slack.md says where it is found")
+	switch s.Mode {
+	case SlackSocket:
+		k.when(s.AppToken == "", "channels.slack.app_token", "must be set for mode: socket; SLACK_APP_TOKEN does too")
+	case SlackHTTP:
+		k.when(s.SigningSecret == "", "channels.slack.signing_secret", "must be set for mode: http; SLACK_SIGNING_SECRET does too")
+		if _, err := hostOf(s.Listen); err != nil {
+			k.when(true, "channels.slack.listen", "must be host:port, such as 127.0.0.1:8091, not %q", s.Listen)
+		}
+	}
+}
+
+// prefix takes an empty token too. The token is not repeated.
+func (k *checker) prefix(path string, token Secret, prefix, name string) {
+	k.when(token != "" && !strings.HasPrefix(token.Reveal(), prefix), path, "must be %s, which begins with %s", name, prefix)
+}
