@@ -22,12 +22,13 @@ type Options struct {
 	Restrict  bool   // refuse every path that leads out of Workspace
 }
 
-// New returns read_file, list_dir, find_files, grep, write_file and edit_file.
-// The workspace is opened anew by each call, so it may be replaced meanwhile.
+// New returns read_file, list_dir, find_files, grep, write_file, edit_file and
+// apply_patch. The workspace is opened anew by each call, so it may be replaced
+// meanwhile.
 //
-// Reading tools are repeatable. write_file and edit_file are keyed: they note in
-// the call's journal what the file was and will be, and then replace it by a
-// rename, so that it is always either the old or the new one.
+// Reading tools are repeatable. The others are keyed: they note in the call's
+// journal what each file was and will be, and then replace it by a rename, so
+// that it is always either the old or the new one.
 func New(o Options) ([]tool.Tool, error) {
 	t, err := newTree(o)
 	if err != nil {
@@ -45,6 +46,7 @@ func New(o Options) ([]tool.Tool, error) {
 	add(tool.New("grep", grepDescription, tool.Repeatable, t.grep))
 	add(tool.New("write_file", writeDescription, tool.Keyed, t.writeFile))
 	add(tool.New("edit_file", editDescription, tool.Keyed, t.editFile))
+	add(tool.New("apply_patch", patchDescription, tool.Keyed, t.applyPatch))
 	return tools, errors.Join(errs...)
 }
 

@@ -17,12 +17,13 @@ import (
 func everyTool(t *testing.T, b *bundle, path string, check func(t *testing.T, text string, err error)) {
 	t.Helper()
 	calls := map[string]args{
-		"read_file":  {"path": path},
-		"list_dir":   {"path": path},
-		"find_files": {"path": path, "pattern": "*"},
-		"grep":       {"path": path, "pattern": "."},
-		"write_file": {"path": path, "content": "overwritten"},
-		"edit_file":  {"path": path, "old_text": "secret", "new_text": "overwritten"},
+		"read_file":   {"path": path},
+		"list_dir":    {"path": path},
+		"find_files":  {"path": path, "pattern": "*"},
+		"grep":        {"path": path, "pattern": "."},
+		"write_file":  {"path": path, "content": "overwritten"},
+		"edit_file":   {"path": path, "old_text": "secret", "new_text": "overwritten"},
+		"apply_patch": {"patch": envelope("*** Update File: "+path, "-secret", "+overwritten")},
 	}
 	for name, arguments := range calls {
 		t.Run(name, func(t *testing.T) {
@@ -239,6 +240,7 @@ func TestKindsOfTheTools(t *testing.T) {
 	b := setup(t, true)
 	for name, keyed := range map[string]bool{
 		"read_file": false, "list_dir": false, "find_files": false, "grep": false, "write_file": true, "edit_file": true,
+		"apply_patch": true,
 	} {
 		found, err := b.tools.Lookup(name)
 		require.NoError(t, err)

@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +12,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// replace puts content in the place of the file, all of it or nothing, provided
-// that the file still is what want says it was. It is on the disk on return.
-func (p place) replace(key string, content []byte, want intent) error {
+// replace puts the change's content in the place of the file, all of it or
+// nothing, provided that the file still is what want says it was. It is on the
+// disk on return.
+func (p place) replace(key string, c change, want intent) error {
 	parent, base := filepath.Dir(p.name), filepath.Base(p.name)
 	_, err := p.root.Stat(parent)
 	made := errors.Is(err, fs.ErrNotExist)
@@ -33,7 +35,7 @@ func (p place) replace(key string, content []byte, want intent) error {
 		return err
 	}
 	defer temp.discard()
-	if err := temp.fill(content, modeOf(dir, base)); err != nil {
+	if err := temp.fill(c.content, cmp.Or(modeOf(dir, base), c.mode)); err != nil {
 		return err
 	}
 	// Looked at as late as possible: reading, noting and syncing took their time.
@@ -44,13 +46,42 @@ func (p place) replace(key string, content []byte, want intent) error {
 	case now == want.After:
 		return nil
 	case now != want.Before:
-		return &kindError{"was changed by somebody else just now; nothing was written, read it again first"}
+		return errChanged
 	}
 	if err := dir.Rename(temp.name, base); err != nil {
 		return err
 	}
 	temp.renamed = true
 	return p.syncDirs(parent, made)
+}
+
+// errChanged says that a file is not what it was when the call looked at it first.
+var errChanged = &kindError{"was changed by somebody else just now; nothing was written, read it again first"}
+
+// remove deletes the file, provided that it still is what want says it was.
+func (p place) remove(want intent) error {
+	parent, base := filepath.Dir(p.name), filepath.Base(p.name)
+	dir, err := p.root.OpenRoot(parent)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	now, err := fingerprint(dir, base)
+	switch {
+	case err != nil:
+		return err
+	case now == "":
+		return nil
+	case now != want.Before:
+		return errChanged
+	}
+	if err := dir.Remove(base); err != nil {
+		return err
+	}
+	return p.syncDirs(parent, false)
 }
 
 // modeOf is the mode that a new version of the file must have; 0 for any.
