@@ -16,13 +16,15 @@ import (
 
 // Outbox delivers replies to one channel. Its exported method is an activity.
 type Outbox struct {
-	store  *store.Store
-	sender channels.Sender
+	store     *store.Store
+	sender    channels.Sender
+	workspace string
 }
 
-// NewOutbox returns the deliveries of the channel that sender sends to.
-func NewOutbox(s *store.Store, sender channels.Sender) *Outbox {
-	return &Outbox{store: s, sender: sender}
+// NewOutbox returns the deliveries of the channel that sender sends to. Files that
+// are sent are in the workspace.
+func NewOutbox(s *store.Store, sender channels.Sender, workspace string) *Outbox {
+	return &Outbox{store: s, sender: sender, workspace: workspace}
 }
 
 // Deliver sends a reply once. The claim is durable before the post: an attempt
@@ -163,7 +165,7 @@ func (o *Outbox) send(ctx context.Context, out store.Outbound, draft string) (ch
 		}
 	}
 	if out.File != "" {
-		content, err := contentOf(out)
+		content, err := o.content(out)
 		if err != nil {
 			return channels.Sent{}, err
 		}
@@ -175,12 +177,17 @@ func (o *Outbox) send(ctx context.Context, out store.Outbound, draft string) (ch
 	return o.sender.Send(ctx, msg)
 }
 
-// contentOf is what a file that is to be sent has in it.
-func contentOf(out store.Outbound) ([]byte, error) {
+// content is what a file that is to be sent has in it.
+func (o *Outbox) content(out store.Outbound) ([]byte, error) {
 	if out.Path == "" {
 		return []byte(out.Text), nil
 	}
-	content, err := os.ReadFile(out.Path)
+	root, err := os.OpenRoot(o.workspace)
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
+	defer root.Close()
+	content, err := root.ReadFile(out.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read the file to be sent: %w", err)
 	}

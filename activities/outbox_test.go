@@ -36,7 +36,7 @@ func (b *bundle) claim(t *testing.T, in protocol.DeliverInput) store.Outbound {
 
 func deliver(t *testing.T, b *bundle, sender channels.Sender, in protocol.DeliverInput) (protocol.DeliverResult, error) {
 	t.Helper()
-	return execute[protocol.DeliverResult](t, activities.NewOutbox(b.store, sender).Deliver, in)
+	return execute[protocol.DeliverResult](t, activities.NewOutbox(b.store, sender, b.workspace).Deliver, in)
 }
 
 // sender is a platform without a way to look for what was posted.
@@ -128,7 +128,7 @@ func TestDeliver(t *testing.T) {
 		b, in := replied(t)
 		memory := channeltest.NewMemory("test")
 		memory.Fail(50)
-		_, took, err := retried[protocol.DeliverResult](t, activities.NewOutbox(b.store, memory).Deliver, in)
+		_, took, err := retried[protocol.DeliverResult](t, activities.NewOutbox(b.store, memory, b.workspace).Deliver, in)
 		require.NoError(t, err)
 		require.Greater(t, took.Minutes(), 30.)
 		require.Len(t, memory.Posted(), 1)

@@ -62,7 +62,7 @@ func TestStopGivesBackWhatRuns(t *testing.T) {
 	require.NoError(t, err)
 	start := func() *worker.Worker {
 		w, err := worker.New(worker.Options{
-			Client: c, Agent: agent, Outboxes: map[string]*activities.Outbox{"memory": activities.NewOutbox(s, memory)},
+			Client: c, Agent: agent, Outboxes: map[string]*activities.Outbox{"memory": activities.NewOutbox(s, memory, t.TempDir())},
 		})
 		require.NoError(t, err)
 		require.NoError(t, w.Start())

@@ -112,7 +112,7 @@ func (b *bench) reopen() {
 		return workflows.Session(ctx, input)
 	}, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
 	b.env.RegisterActivity(b.agent)
-	b.env.RegisterActivity(activities.NewOutbox(b.store, b.channel))
+	b.env.RegisterActivity(activities.NewOutbox(b.store, b.channel, b.t.TempDir()))
 	b.env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, args converter.EncodedValues) {
 		b.mu.Lock()
 		defer b.mu.Unlock()

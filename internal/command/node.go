@@ -37,14 +37,8 @@ type roles struct {
 	// private keeps the process to itself: free ports instead of the configured
 	// ones, and no UI.
 	private bool
-	// push are channels whose replies are sent, by name.
+	// push are channels besides those of the config, by name.
 	push map[string]pushChannel
-}
-
-// pushChannel is a channel with both of its ends.
-type pushChannel interface {
-	channels.Receiver
-	channels.Sender
 }
 
 // node is what runs in this process.
@@ -63,6 +57,7 @@ type node struct {
 	commands *supervisor.Supervisor // what the agent's commands run under
 	starter  *starter.Starter
 	http     *http.Channel
+	push     map[string]pushChannel // by name
 
 	closers []func() // the last is undone first
 	leaving bool     // the process is about to end
@@ -81,6 +76,9 @@ func openNode(ctx context.Context, cfg config.Config, log *slog.Logger, r roles)
 		return nil, fmt.Errorf("keep the agent's commands from reading our keys: %w", err)
 	}
 	if err := makeDirs(cfg.DataDir(), cfg.Workspace); err != nil {
+		return nil, err
+	}
+	if err := n.openChannels(); err != nil {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.openWorker, n.openStarter} {
@@ -249,13 +247,13 @@ func (n *node) openWorker(ctx context.Context) error {
 	if !n.roles.worker {
 		return nil
 	}
-	agent, err := n.newAgent()
+	outboxes := map[string]*activities.Outbox{}
+	for name, channel := range n.push {
+		outboxes[name] = activities.NewOutbox(n.store, channel, n.cfg.Workspace)
+	}
+	agent, err := n.newAgent(outboxes)
 	if err != nil {
 		return err
-	}
-	outboxes := map[string]*activities.Outbox{}
-	for name, channel := range n.roles.push {
-		outboxes[name] = activities.NewOutbox(n.store, channel)
 	}
 	if n.worker, err = worker.New(worker.Options{Client: n.client, Agent: agent, Outboxes: outboxes}); err != nil {
 		return err
@@ -267,7 +265,7 @@ func (n *node) openWorker(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (n *node) newAgent() (*activities.Agent, error) {
+func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Agent, error) {
 	var err error
 	if n.commands, err = supervisor.New(supervisor.Options{
 		Dir: filepath.Join(n.cfg.DataDir(), "commands"), Logger: n.log,
@@ -278,11 +276,20 @@ func (n *node) newAgent() (*activities.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(outboxes) > 0 {
+		message, err := activities.NewMessageTool(n.store, outboxes, n.cfg.Workspace)
+		if err != nil {
+			return nil, err
+		}
+		if err := tools.Register(message); err != nil {
+			return nil, err
+		}
+	}
 	return activities.NewAgent(activities.AgentOptions{
 		Store: n.store, Events: n.events, Logger: n.log,
 		Provider: n.model.provider, Name: n.model.service, Model: n.model.name,
 		MaxTokens: n.cfg.Agent.MaxTokens, Temperature: n.cfg.Agent.Temperature, Window: n.cfg.Agent.MemoryWindow,
-		Tools: tools, Supervisor: n.commands, Workspace: n.cfg.Workspace,
+		Gatherers: n.gatherers(), Tools: tools, Supervisor: n.commands, Workspace: n.cfg.Workspace,
 	})
 }
 
@@ -329,7 +336,7 @@ func (n *node) run(ctx context.Context) error {
 	}
 	if n.starter != nil {
 		receivers := map[string]channels.Receiver{}
-		for name, channel := range n.roles.push {
+		for name, channel := range n.push {
 			receivers[name] = channel
 		}
 		if n.http != nil {

@@ -36,6 +36,15 @@ func WorkflowID(session string) string { return "session/" + session }
 // OutboxID is the ID of a turn's reply.
 func OutboxID(turn string) string { return "o" + strings.TrimPrefix(turn, "m") }
 
+// CallOutboxID is the ID of what a tool call sends: its text or, from 1, a file.
+func CallOutboxID(callKey string, file int) string {
+	id := "o" + strings.TrimPrefix(callKey, "m")
+	if file > 0 {
+		id += fmt.Sprintf(".f%d", file)
+	}
+	return id
+}
+
 // CallKey names a tool call for ever: providers repeat or omit their own IDs.
 func CallKey(turn string, step, index int) string {
 	return fmt.Sprintf("%s.%d.%d", turn, step, index)

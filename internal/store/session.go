@@ -79,6 +79,25 @@ func (s *Store) Turn(ctx context.Context, id string) (turn Turn, err error) {
 	return turn, err
 }
 
+// Route is where a turn's reply goes.
+type Route struct {
+	Channel string
+	Chat    string
+	Thread  string
+	Sender  string // of the message that began the turn
+	Push    bool   // it is delivered; else the client fetches it
+}
+
+// Route returns where a turn's reply goes, or ErrNotFound.
+func (s *Store) Route(ctx context.Context, turn string) (route Route, err error) {
+	err = s.read("read route of "+turn, func(q *runner) error {
+		t, err := q.turn(ctx, turn, "")
+		route = Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}
+		return err
+	})
+	return route, err
+}
+
 // Turns returns the last turns of a session, newest first.
 func (s *Store) Turns(ctx context.Context, session string, limit int) (turns []Turn, err error) {
 	err = s.read("read turns of "+session, func(q *runner) error {

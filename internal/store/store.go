@@ -169,7 +169,7 @@ type Outbound struct {
 	Thread     string
 	Text       string
 	File       string // not empty: sent as a file with this name
-	Path       string // of the file's content; empty: Text is
+	Path       string // of the file, relative to the workspace; empty: Text is its content
 	State      OutboxState
 	Fence      int64  // of the claim that was just made
 	Claimed    bool   // an earlier claim was made and nothing recorded: it may have been posted

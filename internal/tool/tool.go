@@ -41,9 +41,8 @@ type Journal interface {
 
 // Call is one tool call as a tool sees it.
 type Call struct {
-	Key       string // unique for ever and the same in every attempt: "turn.step.index"
-	Session   string // session key
-	Sender    string
+	Key       string          // unique for ever and the same in every attempt: "turn.step.index"
+	Session   string          // session key
 	Attempt   int             // 1 for the first; a hint for logs, no fence
 	Arguments json.RawMessage // a JSON object
 	Journal   Journal
