@@ -1,74 +1,84 @@
 package slack
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
-
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// callTimeout bounds one call of the Web API.
-const callTimeout = 30 * time.Second
+const (
+	callTimeout = 30 * time.Second // of a call of the Web API
+	fileTimeout = 5 * time.Minute  // of fetching a file
+)
+
+// apiURL is the address of the Web API, with a slash at the end.
+func (o Options) apiURL() string {
+	if o.APIURL == "" {
+		return slack.APIURL
+	}
+	return strings.TrimSuffix(o.APIURL, "/") + "/"
+}
 
 // newAPI returns a client that makes one attempt at each call: trying again is the
 // engine's business.
 func newAPI(o Options) *slack.Client {
-	options := []slack.Option{
-		slack.OptionHTTPClient(&http.Client{Timeout: callTimeout, Transport: bearer{http.DefaultTransport}}),
+	return slack.New(o.BotToken,
+		slack.OptionHTTPClient(newHTTP(o, callTimeout)),
 		slack.OptionAppLevelToken(o.AppToken),
-	}
-	if o.APIURL != "" {
-		options = append(options, slack.OptionAPIURL(strings.TrimSuffix(o.APIURL, "/")+"/"))
-	}
-	return slack.New(o.BotToken, options...)
+		slack.OptionAPIURL(o.apiURL()),
+	)
 }
 
-// bearer puts the token of a call's form into the Authorization header too: Slack
-// takes either, some proxies and emulators only the header.
-type bearer struct{ next http.RoundTripper }
+func newHTTP(o Options, timeout time.Duration) *http.Client {
+	api, err := url.Parse(o.apiURL())
+	if err != nil {
+		api = &url.URL{} // every call will say what is wrong with it
+	}
+	return &http.Client{Timeout: timeout, Transport: bearer{o: o, api: api, next: http.DefaultTransport}}
+}
+
+// bearer puts the token into the Authorization header of calls of the API: Slack
+// takes that as well as the form's field, some proxies and emulators nothing else.
+type bearer struct {
+	o    Options
+	api  *url.URL
+	next http.RoundTripper
+}
 
 // RoundTrip implements http.RoundTripper.
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Header.Get("Authorization") != "" || !sameHost(r.URL, b.api) || !strings.HasPrefix(r.URL.Path, b.api.Path) {
+		return b.next.RoundTrip(r)
+	}
+	token := b.o.BotToken
+	if strings.HasSuffix(r.URL.Path, "/apps.connections.open") {
+		token = b.o.AppToken
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+token)
 	return b.next.RoundTrip(r)
 }
 
-// gone are Slack's errors that say that a chat cannot be written to any more.
-var gone = map[string]bool{
-	"channel_not_found": true, "is_archived": true, "not_in_channel": true, "channel_is_archived": true,
-	"user_not_found": true, "cannot_dm_bot": true, "user_disabled": true, "thread_not_found": true,
-	"restricted_action": true, "restricted_action_read_only_channel": true, "restricted_action_thread_locked": true,
+func sameHost(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
-// failure is err as a [remote.Error].
-func failure(err error) error {
-	failed := &remote.Error{Service: Name, Err: err}
-	if limited, ok := errors.AsType[*slack.RateLimitedError](err); ok {
-		failed.Status, failed.RetryAfter = http.StatusTooManyRequests, limited.RetryAfter
-		return failed
+// mayReceiveToken reports whether a file at this address is Slack's to serve: what
+// is attached to a message can be anywhere.
+func (o Options) mayReceiveToken(address *url.URL) bool {
+	if api, err := url.Parse(o.apiURL()); err == nil && sameHost(address, api) {
+		return true
 	}
-	if status, ok := errors.AsType[slack.StatusCodeError](err); ok {
-		failed.Status = status.Code
-		return failed
+	host := strings.ToLower(address.Hostname())
+	for _, domain := range []string{"slack.com", "slack-files.com", "slack-edge.com", "slack-gov.com"} {
+		if address.Scheme == "https" && (host == domain || strings.HasSuffix(host, "."+domain)) {
+			return true
+		}
 	}
-	if answer, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
-		return answered(failed, answer.Err)
-	}
-	return failed
-}
-
-// answered adds to a failed call what Slack's error means.
-func answered(failed *remote.Error, code string) error {
-	failed.Status = http.StatusBadRequest
-	if gone[code] {
-		failed.Err = fmt.Errorf("%w: %s", channels.ErrGone, code)
-	}
-	return failed
+	return false
 }
 
 // splitScopes reads the header that lists a token's scopes.

@@ -67,6 +67,7 @@ func (c *Channel) call(ctx context.Context, method, chat string, f func(context.
 	}
 	err = failure(fmt.Errorf("%s: %w", method, err))
 	if failed := remote.As(err); failed.Status == http.StatusTooManyRequests {
+		failed.RetryAfter = max(failed.RetryAfter, time.Second)
 		c.limits.hold(key, failed.RetryAfter)
 	}
 	return err

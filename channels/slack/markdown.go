@@ -1,5 +1,219 @@
 package slack
 
+import (
+	"fmt"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// newParser returns a parser of the Markdown that models write.
+func newParser() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
+}
+
 // mrkdwn is a text in Markdown in Slack's own markup, at most 4,000 characters: what
 // notifications show, and clients that know no blocks.
-func mrkdwn(markdown string) string { return markdown }
+func mrkdwn(markdown string) string { return cutMarkup(render(markdown), textLimit) }
+
+// render is mrkdwn of any length.
+func render(markdown string) string {
+	source := []byte(markdown)
+	w := writer{source: source}
+	return strings.Join(w.blocks(newParser().Parse(text.NewReader(source)), true), "\n")
+}
+
+// writer writes parsed Markdown in Slack's markup.
+type writer struct {
+	source []byte
+	bold   bool // all that is written is bold already
+}
+
+// blocks returns the lines of a node's children, apart from each other if loose.
+func (w writer) blocks(parent ast.Node, loose bool) []string {
+	var lines []string
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		block := w.block(n)
+		if loose && len(lines) > 0 && len(block) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, block...)
+	}
+	return lines
+}
+
+func (w writer) block(n ast.Node) []string {
+	switch n := n.(type) {
+	case *ast.Heading:
+		w.bold = true
+		return []string{around("*", w.inline(n))}
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		return codeLines(string(n.Lines().Value(w.source)))
+	case *ast.HTMLBlock:
+		return strings.Split(escape(strings.TrimRight(string(n.Lines().Value(w.source)), "\n")), "\n")
+	case *ast.Blockquote:
+		return indented(w.blocks(n, true), "> ", "> ")
+	case *ast.List:
+		return w.list(n)
+	case *ast.ThematicBreak:
+		return []string{strings.Repeat("─", 10)}
+	case *extast.Table:
+		return codeLines(drawTable(n, w.source))
+	}
+	if inline := w.inline(n); inline != "" {
+		return strings.Split(inline, "\n")
+	}
+	return nil
+}
+
+// codeLines is code in a fence. What would end the fence is taken apart.
+func codeLines(code string) []string {
+	code = strings.ReplaceAll(escape(strings.TrimRight(code, "\n")), "```", "`\u200b`\u200b`")
+	return append(append([]string{"```"}, strings.Split(code, "\n")...), "```")
+}
+
+func (w writer) list(n *ast.List) []string {
+	var lines []string
+	number := n.Start
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		marker := "• "
+		if n.IsOrdered() {
+			marker = fmt.Sprintf("%d. ", number)
+			number++
+		}
+		if !n.IsTight && len(lines) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, indented(w.blocks(item, !n.IsTight), marker, "    ")...)
+	}
+	return lines
+}
+
+// indented puts first before the first line and rest before the others.
+func indented(lines []string, first, rest string) []string {
+	if len(lines) == 0 {
+		return []string{strings.TrimSpace(first)}
+	}
+	for i, line := range lines {
+		if i == 0 {
+			lines[i] = strings.TrimRight(first+line, " ")
+		} else {
+			lines[i] = strings.TrimRight(rest+line, " ")
+		}
+	}
+	return lines
+}
+
+// inline is the text of a node's children. What is only text is put together before
+// it is escaped: a mention may be in several nodes.
+func (w writer) inline(parent ast.Node) string {
+	var b, plain strings.Builder
+	flush := func() {
+		b.WriteString(prose(plain.String()))
+		plain.Reset()
+	}
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if t, is := literal(n, w.source); is {
+			plain.WriteString(t)
+			continue
+		}
+		flush()
+		b.WriteString(w.span(n))
+	}
+	flush()
+	return b.String()
+}
+
+// literal is the text of a node that is nothing but text.
+func literal(n ast.Node, source []byte) (string, bool) {
+	switch n := n.(type) {
+	case *ast.Text:
+		value := n.Value(source)
+		if !n.IsRaw() {
+			value = util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(value)))
+		}
+		if n.SoftLineBreak() || n.HardLineBreak() {
+			return string(value) + "\n", true
+		}
+		return string(value), true
+	case *ast.String:
+		return string(n.Value), true
+	case *ast.RawHTML:
+		return string(n.Segments.Value(source)), true
+	}
+	return "", false
+}
+
+func (w writer) span(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.CodeSpan:
+		return around("`", escape(strings.ReplaceAll(plainText(n, w.source), "`", "ˋ")))
+	case *ast.Emphasis:
+		return w.emphasis(n)
+	case *extast.Strikethrough:
+		return around("~", w.inline(n))
+	case *ast.Link:
+		return link(string(n.Destination), w.inline(n))
+	case *ast.Image:
+		return link(string(n.Destination), w.inline(n))
+	case *ast.AutoLink:
+		return link(string(n.URL(w.source)), escape(string(n.Label(w.source))))
+	case *extast.TaskCheckBox:
+		return box(n.IsChecked)
+	}
+	return w.inline(n)
+}
+
+func (w writer) emphasis(n *ast.Emphasis) string {
+	if n.Level == 1 {
+		return around("_", w.inline(n))
+	}
+	if w.bold {
+		return w.inline(n)
+	}
+	w.bold = true
+	return around("*", w.inline(n))
+}
+
+func box(checked bool) string {
+	if checked {
+		return "☑ "
+	}
+	return "☐ "
+}
+
+// around sets text off with a mark, which Slack wants right beside it and in one
+// line.
+func around(mark, text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if trimmed := strings.TrimSpace(line); trimmed != "" {
+			at := strings.Index(line, trimmed)
+			lines[i] = line[:at] + mark + trimmed + mark + line[at+len(trimmed):]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// plainText is the text of a node and those within it, as it is written.
+func plainText(parent ast.Node, source []byte) string {
+	var b strings.Builder
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if t, is := literal(n, source); is {
+			b.WriteString(t)
+			continue
+		}
+		if auto, is := n.(*ast.AutoLink); is {
+			b.Write(auto.Label(source))
+			continue
+		}
+		b.WriteString(plainText(n, source))
+	}
+	return b.String()
+}

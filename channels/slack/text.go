@@ -15,8 +15,8 @@ var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
 // readable is a message's text as a person reads it: without the mention of
 // self (our user ID) that it begins with, links as Markdown, no escapes and no
-// control characters. Mentions of people stay as they are: who they are has to
-// be asked ([Channel.Gather]).
+// control characters. Mentions of people stay as they are, and so do those of
+// channels without a name: what they are called has to be asked ([Channel.Gather]).
 func readable(text, self string) string {
 	text = strings.Map(printable, text)
 	text = withoutMention(text, self)
@@ -66,8 +66,10 @@ func meaning(target, label string) string {
 	switch {
 	case strings.HasPrefix(target, "@"):
 		return "<" + target + ">"
+	case strings.HasPrefix(target, "#") && label == "":
+		return "<" + target + ">"
 	case strings.HasPrefix(target, "#"):
-		return "#" + named(label, target[1:])
+		return "#" + label
 	case strings.HasPrefix(target, "!subteam^"):
 		return "@" + strings.TrimPrefix(named(label, strings.TrimPrefix(target, "!subteam^")), "@")
 	case strings.HasPrefix(target, "!date^"):

@@ -1,0 +1,79 @@
+package slack
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// textLimit is the most characters that chat.update takes as a text.
+const textLimit = 4000
+
+var (
+	// mention is a mention that we let through: of one person, or of a channel.
+	mention = regexp.MustCompile(`<(?:@[UW]|#[CG])[A-Z0-9]{2,}>`)
+	// everybody is what calls all members of a channel, or of a workspace.
+	everybody = regexp.MustCompile(`(?i)(^|[^\pL\pN_<@/.])@(channel|here|everyone)\b`)
+	// absolute is a link that leads somewhere from within Slack.
+	absolute = regexp.MustCompile(`^(?i:https?|mailto|tel|ftp|sftp|ssh|slack):[^\s<>]+$`)
+)
+
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// escape makes text mean nothing but itself in Slack's markup.
+func escape(text string) string { return escaper.Replace(text) }
+
+// prose is text for Slack's markup, where a person or a channel can be mentioned
+// and everybody cannot.
+func prose(text string) string {
+	var b strings.Builder
+	for text != "" {
+		at := mention.FindStringIndex(text)
+		if at == nil {
+			break
+		}
+		b.WriteString(quiet(escape(text[:at[0]])))
+		b.WriteString(text[at[0]:at[1]])
+		text = text[at[1]:]
+	}
+	b.WriteString(quiet(escape(text)))
+	return b.String()
+}
+
+// quiet keeps text from calling everybody: it looks the same.
+func quiet(text string) string { return everybody.ReplaceAllString(text, "$1@\u200b$2") }
+
+// link is a link in Slack's markup, with a label that is in it already.
+func link(target, label string) string {
+	if !absolute.MatchString(target) {
+		return strings.TrimSpace(label + " (" + escape(target) + ")")
+	}
+	target = strings.ReplaceAll(escape(target), "|", "%7C")
+	label = strings.NewReplacer("|", "¦", "<", "", ">", "", "\n", " ").Replace(label)
+	if label == "" || label == target || "mailto:"+label == target {
+		return "<" + target + ">"
+	}
+	return "<" + target + "|" + label + ">"
+}
+
+// cutMarkup returns text in Slack's markup in at most limit characters. It does not
+// cut into a link or an escape, and ends a fence that is open.
+func cutMarkup(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	const fenceEnd = "\n```"
+	runes := []rune(text)
+	text = string(runes[:limit-len(fenceEnd)-1])
+	if at := strings.LastIndexByte(text, '<'); at >= 0 && !strings.Contains(text[at:], ">") {
+		text = text[:at]
+	}
+	if at := strings.LastIndexByte(text, '&'); at >= 0 && !strings.Contains(text[at:], ";") {
+		text = text[:at]
+	}
+	text += "…"
+	if strings.Count(text, "```")%2 == 1 {
+		text += fenceEnd
+	}
+	return text
+}
