@@ -1,6 +1,7 @@
 package slacktest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -80,7 +81,7 @@ func (s *Server) getUploadURL(r *request) (reply, error) {
 	if r.arguments["filename"] == "" || length == 0 {
 		return nil, missing("filename, length")
 	}
-	f := &File{ID: s.id("F"), Name: r.arguments["filename"], Alt: r.arguments["alt_txt"], User: BotUser, length: length}
+	f := &File{ID: s.id("F"), Name: r.arguments["filename"], Alt: cmp.Or(r.arguments["alt_txt"], r.arguments["alt_text"]), User: BotUser, length: length}
 	s.uploads[f.ID] = f
 	return reply{"upload_url": s.base + "/upload/v1/" + f.ID, "file_id": f.ID}, nil
 }

@@ -29,7 +29,7 @@ type Message struct {
 	Args        map[string]string // what it was posted with: mrkdwn, unfurl_links and so on
 
 	edited  string            // when
-	chunked bool              // the stream takes chunks, not markdown_text
+	mode    string            // of a stream: the argument it takes, that of its first call with any
 	stopped bool              // the stream by a person
 	past    []json.RawMessage // blocks it had
 }

@@ -5,8 +5,6 @@ import (
 	"maps"
 )
 
-// A stream takes what its first call gave it: markdown_text, or chunks.
-
 func (s *Server) startStream(r *request) (reply, error) {
 	c, err := s.writable(r.arguments["channel"])
 	if err != nil {
@@ -26,7 +24,7 @@ func (s *Server) startStream(r *request) (reply, error) {
 	}
 	m := &Message{
 		Channel: c.ID, ThreadTS: thread, User: BotUser, BotID: Bot, Recipient: r.arguments["recipient_user_id"],
-		Streamed: true, Streaming: true, chunked: r.arguments["chunks"] != "", Args: maps.Clone(r.arguments),
+		Streamed: true, Streaming: true, Args: maps.Clone(r.arguments),
 	}
 	if err := m.feed(r); err != nil {
 		return nil, err
@@ -42,9 +40,6 @@ func (s *Server) appendStream(r *request) (reply, error) {
 	}
 	if r.arguments["markdown_text"] == "" && r.arguments["chunks"] == "" {
 		return nil, fail("no_text")
-	}
-	if m.Text == "" && len(m.Chunks) == 0 {
-		m.chunked = r.arguments["chunks"] != ""
 	}
 	if err := m.feed(r); err != nil {
 		return nil, err
@@ -91,37 +86,52 @@ func (s *Server) stream(r *request) (*channel, *Message, error) {
 	return c, m, nil
 }
 
-// feed adds what a call brings.
+// feed adds what a call brings. A stream goes on as it began: with markdown_text
+// or with chunks.
 func (m *Message) feed(r *request) error {
-	text, raw := r.arguments["markdown_text"], r.raw("chunks")
-	if text != "" && m.chunked || raw != nil && !m.chunked {
-		return fail("streaming_mode_mismatch")
+	text := r.arguments["markdown_text"]
+	chunks, added, err := readChunks(r.raw("chunks"))
+	if err != nil {
+		return err
 	}
-	if runes(text) > maxMarkdown {
+	mode := m.mode
+	if text != "" {
+		mode = "markdown_text"
+	}
+	if len(chunks) > 0 {
+		mode = "chunks"
+	}
+	switch {
+	case text != "" && len(chunks) > 0, m.mode != "" && m.mode != mode:
+		return fail("streaming_mode_mismatch")
+	case runes(text) > maxMarkdown:
 		return fail("msg_too_long")
 	}
+	m.mode = mode
+	m.Text += text + added
+	m.Chunks = append(m.Chunks, chunks...)
+	return nil
+}
+
+// readChunks returns chunks and the text in them.
+func readChunks(raw json.RawMessage) (chunks []json.RawMessage, text string, err error) {
 	if raw == nil {
-		m.Text += text
-		return nil
+		return nil, "", nil
 	}
-	var chunks []json.RawMessage
 	if json.Unmarshal(raw, &chunks) != nil {
-		return fail("invalid_chunks")
+		return nil, "", fail("invalid_chunks")
 	}
-	added := ""
 	for _, chunk := range chunks {
 		var c struct{ Type, Text string }
 		if json.Unmarshal(chunk, &c) != nil || c.Type == "" {
-			return fail("invalid_chunks")
+			return nil, "", fail("invalid_chunks")
 		}
 		if runes(c.Text) > maxMarkdown {
-			return fail("msg_too_long")
+			return nil, "", fail("msg_too_long")
 		}
-		added += c.Text
+		text += c.Text
 	}
-	m.Text += added
-	m.Chunks = append(m.Chunks, chunks...)
-	return nil
+	return chunks, text, nil
 }
 
 // EndStream ends a stream as Slack does with one that is minutes old, or, if
