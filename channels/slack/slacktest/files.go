@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -67,12 +68,12 @@ func (s *Server) wireFile(f *File) reply {
 		return reply{"id": f.ID, "mode": tombstone}
 	}
 	kind := strings.TrimPrefix(path.Ext(f.Name), ".")
-	address := fmt.Sprintf("%s/files-pri/%s-%s/%s", s.base, Team, f.ID, f.Name)
+	address := fmt.Sprintf("%s/files-pri/%s-%s/%s", s.base, Team, f.ID, url.PathEscape(f.Name))
 	return reply{
 		"id": f.ID, "created": 1712345678, "timestamp": 1712345678, "name": f.Name, "title": f.Title, "mimetype": f.Mimetype,
 		"filetype": kind, "pretty_type": strings.ToUpper(kind), "user": f.User, "user_team": Team, "mode": "hosted", "editable": false,
 		"size": len(f.Content), "is_external": false, "is_public": true, "alt_txt": f.Alt, "file_access": "visible",
-		"url_private": address, "url_private_download": address, "permalink": s.base + "/files/" + f.User + "/" + f.ID + "/" + f.Name,
+		"url_private": address, "url_private_download": address, "permalink": s.base + "/files/" + f.User + "/" + f.ID + "/" + url.PathEscape(f.Name),
 	}
 }
 
