@@ -64,9 +64,15 @@ func TestStarterIsKilled(t *testing.T) {
 
 func startElsewhere(t *testing.T, dir, key, command string) *exec.Cmd {
 	t.Helper()
+	return elsewhere(t, "start", dir, key, command)
+}
+
+// elsewhere starts a process with one of the mains of this test binary.
+func elsewhere(t *testing.T, arguments ...string) *exec.Cmd {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	cmd := exec.Command(self, "start", dir, key, command)
+	cmd := exec.Command(self, arguments...)
 	cmd.Stderr = os.Stderr
 	require.NoError(t, cmd.Start())
 	return cmd

@@ -14,7 +14,9 @@ const (
 	lockFile    = "lock"
 	startedFile = "started"
 	stopFile    = "stop"
+	inputFile   = "input"
 	outputFile  = "output"
+	seenFile    = "seen"
 	exitFile    = "exit.json"
 	logFile     = "log"
 )
@@ -81,6 +83,8 @@ type job struct {
 	Dir       string        `json:"dir"`
 	Timeout   time.Duration `json:"timeout"`
 	MaxOutput int64         `json:"max_output"`
+	Input     bool          `json:"input,omitempty"`
+	Owner     string        `json:"owner,omitempty"`
 }
 
 // prepare makes all that a supervisor needs to find. Two starters may both do
@@ -89,18 +93,20 @@ func (e entry) prepare(spec Spec) error {
 	if err := e.create(); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(e.path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
+	if err := e.touch(lockFile); err != nil {
 		return err
 	}
-	if err := lock.Close(); err != nil {
-		return err
+	if spec.Input {
+		if err := e.touch(inputFile); err != nil {
+			return err
+		}
 	}
 	if spec.MaxOutput <= 0 {
 		spec.MaxOutput = DefaultMaxOutput
 	}
 	return writeJSON(e.path(specFile), job{
 		Command: spec.Command, Dir: spec.Dir, Timeout: spec.Timeout, MaxOutput: spec.MaxOutput,
+		Input: spec.Input, Owner: spec.Owner,
 	})
 }
 
@@ -125,12 +131,16 @@ func (e entry) requestStop() error {
 
 // mark creates an empty file, durably.
 func (e entry) mark(name string) error {
+	if err := e.touch(name); err != nil {
+		return err
+	}
+	return syncDir(e.dir)
+}
+
+func (e entry) touch(name string) error {
 	f, err := os.OpenFile(e.path(name), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return syncDir(e.dir)
+	return f.Close()
 }

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,13 +45,16 @@ func supervise(e entry) error {
 	if e.exists(stopFile) {
 		return e.finish(neverStarted())
 	}
-	data, err := os.ReadFile(e.path(specFile))
+	j, err := e.job()
 	if err != nil {
 		return err
 	}
-	var j job
-	if err := json.Unmarshal(data, &j); err != nil {
-		return fmt.Errorf("read %s: %w", specFile, err)
+	var input *os.File
+	if j.Input {
+		if input, err = os.Open(e.path(inputFile)); err != nil {
+			return err
+		}
+		defer input.Close()
 	}
 	output, err := os.OpenFile(e.path(outputFile), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -63,7 +65,7 @@ func supervise(e entry) error {
 		return fmt.Errorf("record the start: %w", err)
 	}
 	// Without its directory nobody can find the command, or stop it.
-	exit := run(j, output, func() bool { return e.exists(stopFile) || !e.exists(lockFile) })
+	exit := run(j, input, output, func() bool { return e.exists(stopFile) || !e.exists(lockFile) })
 	if exit.OutputBytes > 0 {
 		if err := output.Sync(); err != nil {
 			fmt.Fprintln(os.Stderr, "sync output:", err)

@@ -2,8 +2,10 @@ package supervisor
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 )
 
@@ -32,6 +34,45 @@ func (p *Process) Output(limit int64) (output []byte, total int64, err error) {
 		return nil, 0, fmt.Errorf("supervisor: read output: %w", err)
 	}
 	return output, total, nil
+}
+
+// OutputFrom returns what the command has written so far from a byte on and was
+// kept. Where the next such byte will be is offset plus the length of that.
+func (p *Process) OutputFrom(offset int64) ([]byte, error) {
+	f, err := os.Open(p.entry.path(outputFile))
+	if os.IsNotExist(err) {
+		return nil, nil // it never started
+	}
+	if err != nil {
+		return nil, fmt.Errorf("supervisor: read output: %w", err)
+	}
+	defer f.Close()
+	output, err := io.ReadAll(io.NewSectionReader(f, offset, math.MaxInt64-offset))
+	if err != nil {
+		return nil, fmt.Errorf("supervisor: read output: %w", err)
+	}
+	return output, nil
+}
+
+// Seen is how far the output was read: what [Process.See] was told.
+func (p *Process) Seen() (offset int64) {
+	data, err := os.ReadFile(p.entry.path(seenFile))
+	if err != nil || json.Unmarshal(data, &offset) != nil {
+		return 0
+	}
+	return offset
+}
+
+// See notes that the output was read up to a byte, for whoever reads on. It never
+// goes back.
+func (p *Process) See(offset int64) error {
+	if offset <= p.Seen() {
+		return nil
+	}
+	if err := writeJSON(p.entry.path(seenFile), offset); err != nil {
+		return fmt.Errorf("supervisor: note what was read: %w", err)
+	}
+	return nil
 }
 
 func headAndTail(f io.ReaderAt, size, limit int64) ([]byte, error) {

@@ -22,6 +22,7 @@ const (
 type command struct {
 	cmd     *exec.Cmd
 	pipe    *os.File
+	stdin   *os.File // nil if it has no input
 	copy    *limitedCopy
 	exited  chan struct{} // the process has ended
 	drained chan struct{} // all that has the pipe open has ended
@@ -30,14 +31,14 @@ type command struct {
 	killed  bool // was sent SIGKILL
 }
 
-// run runs the job to its end.
-func run(j job, output io.Writer, stopped func() bool) Exit {
+// run runs the job to its end. input is nil for none.
+func run(j job, input *os.File, output io.Writer, stopped func() bool) Exit {
 	c := &command{
 		copy:   &limitedCopy{to: output, left: j.MaxOutput},
 		exited: make(chan struct{}), drained: make(chan struct{}),
 		exit: Exit{StartedAt: time.Now()},
 	}
-	if err := c.start(j); err != nil {
+	if err := c.start(j, input); err != nil {
 		c.exit.Code, c.exit.Error = -1, err.Error()
 		return c.exit
 	}
@@ -47,7 +48,7 @@ func run(j job, output io.Writer, stopped func() bool) Exit {
 	return c.exit
 }
 
-func (c *command) start(j job) error {
+func (c *command) start(j job, input *os.File) error {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return err
@@ -58,9 +59,19 @@ func (c *command) start(j job) error {
 	c.cmd.Dir = j.Dir
 	c.cmd.Stdout, c.cmd.Stderr = writer, writer
 	c.cmd.SysProcAttr = commandAttributes()
+	if input != nil {
+		stdin, writer, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		defer stdin.Close()
+		c.cmd.Stdin, c.stdin = stdin, writer
+	}
 	if err := c.cmd.Start(); err != nil {
-		reader.Close()
 		return err
+	}
+	if input != nil {
+		go feed(input, c.stdin, c.exited)
 	}
 	go func() {
 		defer close(c.exited)
@@ -120,6 +131,9 @@ func (c *command) settle() {
 	c.awaitOutput(drain)
 	c.pipe.Close()
 	<-c.drained
+	if c.stdin != nil {
+		c.stdin.Close() // a child that left the group may keep it from being written to
+	}
 	_ = c.cmd.Wait() // reaps; what it would say is in ProcessState
 	c.exit.Code = c.cmd.ProcessState.ExitCode()
 	if status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {

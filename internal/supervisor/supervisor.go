@@ -8,7 +8,9 @@
 //	lock       locked by the supervisor for as long as it lives
 //	started    there, durably, before the command is
 //	stop       asks to end the command, or never to start it
+//	input      what the command was given to read, if it takes any
 //	output     what the command wrote, up to a limit
+//	seen       how far the output was read
 //	exit.json  how it ended; the last thing the supervisor writes
 //	log        what the supervisor itself had to say
 //
@@ -60,6 +62,8 @@ type Spec struct {
 	Env       []string      // the whole environment, "NAME=value"; the supervisor has it too
 	Timeout   time.Duration // after which the command is ended; 0 means never
 	MaxOutput int64         // bytes of output that are kept; 0 means [DefaultMaxOutput]
+	Input     bool          // it reads what [Process.Write] is given; else nothing
+	Owner     string        // whose it is, for [Supervisor.List]
 }
 
 // Exit says how a command ended.

@@ -19,27 +19,31 @@ import (
 const patience = 30 * time.Second
 
 // TestMain lets the test binary be the supervisor, and a process that starts a
-// command and is killed.
+// command, or writes to one, and is killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case supervisor.Subcommand:
 			os.Exit(supervisor.Main(os.Args[2:]))
 		case "start":
-			os.Exit(startAndWait(os.Args[2], os.Args[3], os.Args[4]))
+			os.Exit(startAndWait(os.Args[2], spec(os.Args[3], os.Args[4])))
+		case "talk":
+			os.Exit(startAndWait(os.Args[2], talk(os.Args[3], os.Args[4])))
+		case "write":
+			os.Exit(write(os.Args[2], os.Args[3], os.Args[4]))
 		}
 	}
 	os.Exit(m.Run())
 }
 
 // startAndWait is the main of a process that starts a command and waits for it.
-func startAndWait(dir, key, command string) int {
+func startAndWait(dir string, spec supervisor.Spec) int {
 	s, err := supervisor.New(supervisor.Options{Dir: dir})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	p, err := s.Start(context.Background(), spec(key, command))
+	p, err := s.Start(context.Background(), spec)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
