@@ -71,13 +71,19 @@ type Response struct {
 	ToolCalls    []ToolCall // arguments are valid JSON objects: broken ones were repaired or, if that failed, wrapped as {"_raw": "…"}
 	FinishReason string     // "stop", "tool_calls", "length", …; "stop" when the provider said nothing
 	Usage        Usage
+	CachedTokens int    // of Usage.PromptTokens, those that the provider read from its cache; 0 when it does not say
 	Model        string // the model that answered, as the provider names it
+	Provider     string // whose model answered, as configured; empty where there is only one
 }
 
 // Delta is a piece of a completion while it arrives.
 type Delta struct {
 	Text      string // visible text, think tags stripped
 	Reasoning string
+
+	// Reset says that all pieces of this call so far are void: the model failed
+	// in the middle, and another starts anew. Text and Reasoning are then empty.
+	Reset bool
 }
 
 // Provider serves models.

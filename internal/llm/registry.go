@@ -22,17 +22,23 @@ type ProviderRow struct {
 	StripVendor bool     // all up to the last slash is taken off models' names
 	Strip       []string // taken off the beginning of models' names
 
-	Models        []ModelOverride
-	Local         bool // runs with the user: needs no key
-	Gateway       bool // serves others' models
-	SendReasoning bool // wants a model's reasoning back
-	PromptCaching bool // takes cache_control marks
+	Local   bool // runs with the user: needs no key
+	Gateway bool // serves others' models
+	Quirks  Quirks
 }
 
 // Registry returns what is known of providers, in the order in which they are
 // preferred.
 func Registry() []ProviderRow {
-	kimi := []ModelOverride{{Model: "kimi-k2.5", Temperature: 1}}
+	// The thinking models of this family refuse any other temperature.
+	kimi := []ModelOverride{
+		{Model: "kimi-k2.5", Temperature: 1},
+		{Model: "kimi-k2.6", Temperature: 1},
+		{Model: "kimi-k2.7", Temperature: 1},
+		{Model: "kimi-k2-thinking", Temperature: 1},
+		{Model: "kimi-k3", Temperature: 1},
+		{Model: "kimi-for-coding", Temperature: 1},
+	}
 	return []ProviderRow{
 		{
 			Name: "custom", Title: "Any OpenAI-compatible server", KeyEnv: "CUSTOM_API_KEY",
@@ -41,29 +47,34 @@ func Registry() []ProviderRow {
 			Name: "openrouter", Title: "OpenRouter", KeyEnv: "OPENROUTER_API_KEY",
 			BaseURL: "https://openrouter.ai/api/v1", DefaultModel: "anthropic/claude-sonnet-4.5",
 			KeyPrefix: "sk-or-", BaseURLKeyword: "openrouter",
-			Gateway: true, AddVendor: true, Models: kimi, PromptCaching: true,
+			Gateway: true, AddVendor: true,
+			Quirks: Quirks{Models: kimi, Reasoning: ReasoningSent, PromptCaching: true},
 		},
 		{
 			Name: "aihubmix", Title: "AiHubMix", KeyEnv: "AIHUBMIX_API_KEY",
 			BaseURL: "https://aihubmix.com/v1", DefaultModel: "claude-sonnet-4-5",
 			BaseURLKeyword: "aihubmix",
-			Gateway:        true, StripVendor: true, Models: kimi,
+			Gateway:        true, StripVendor: true,
+			Quirks: Quirks{Models: kimi},
 		},
 		{
 			Name: "siliconflow", Title: "SiliconFlow", KeyEnv: "SILICONFLOW_API_KEY",
 			BaseURL: "https://api.siliconflow.cn/v1", DefaultModel: "deepseek-ai/DeepSeek-V3",
-			BaseURLKeyword: "siliconflow", Gateway: true, Models: kimi,
+			BaseURLKeyword: "siliconflow", Gateway: true,
+			Quirks: Quirks{Models: kimi},
 		},
 		{
 			Name: "volcengine", Title: "Volcengine Ark", KeyEnv: "ARK_API_KEY",
 			BaseURL: "https://ark.cn-beijing.volces.com/api/v3", DefaultModel: "doubao-seed-1-6-251015",
 			Keywords: []string{"doubao"}, BaseURLKeyword: "volces",
-			Gateway: true, Models: kimi,
+			Gateway: true,
+			Quirks:  Quirks{Models: kimi},
 		},
 		{
 			Name: "anthropic", Title: "Anthropic", KeyEnv: "ANTHROPIC_API_KEY",
 			BaseURL: "https://api.anthropic.com/v1", DefaultModel: "claude-sonnet-4-5",
-			Keywords: []string{"anthropic", "claude"}, Vendor: "anthropic", PromptCaching: true,
+			Keywords: []string{"anthropic", "claude"}, Vendor: "anthropic",
+			Quirks: Quirks{PromptCaching: true},
 		},
 		{
 			Name: "openai", Title: "OpenAI", KeyEnv: "OPENAI_API_KEY",
@@ -72,38 +83,45 @@ func Registry() []ProviderRow {
 		},
 		{
 			Name: "deepseek", Title: "DeepSeek", KeyEnv: "DEEPSEEK_API_KEY",
-			BaseURL: "https://api.deepseek.com/v1", DefaultModel: "deepseek-chat",
-			Keywords: []string{"deepseek"}, Vendor: "deepseek", SendReasoning: true,
+			BaseURL: "https://api.deepseek.com/v1", DefaultModel: "deepseek-flash",
+			Keywords: []string{"deepseek"}, Vendor: "deepseek",
+			Quirks: Quirks{Reasoning: ReasoningRequired},
 		},
 		{
 			Name: "gemini", Title: "Google Gemini", KeyEnv: "GEMINI_API_KEY",
 			BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", DefaultModel: "gemini-2.5-flash",
 			Keywords: []string{"gemini"}, Vendor: "google", Strip: []string{"models/", "google/"},
+			Quirks: Quirks{CallSignatures: true},
 		},
 		{
 			Name: "zhipu", Title: "Zhipu AI", KeyEnv: "ZAI_API_KEY",
 			BaseURL: "https://open.bigmodel.cn/api/paas/v4", DefaultModel: "glm-4.6",
 			Keywords: []string{"zhipu", "glm", "zai"}, Vendor: "z-ai",
+			Quirks: Quirks{Reasoning: ReasoningSent},
 		},
 		{
 			Name: "dashscope", Title: "DashScope", KeyEnv: "DASHSCOPE_API_KEY",
 			BaseURL: "https://dashscope.aliyuncs.com/compatible-mode/v1", DefaultModel: "qwen-plus",
 			Keywords: []string{"qwen", "dashscope"}, Vendor: "qwen",
+			Quirks: Quirks{Reasoning: ReasoningSent},
 		},
 		{
 			Name: "moonshot", Title: "Moonshot", KeyEnv: "MOONSHOT_API_KEY",
 			BaseURL: "https://api.moonshot.ai/v1", DefaultModel: "kimi-k2.5",
-			Keywords: []string{"moonshot", "kimi"}, Vendor: "moonshotai", Models: kimi, SendReasoning: true,
+			Keywords: []string{"moonshot", "kimi"}, Vendor: "moonshotai",
+			Quirks: Quirks{Models: kimi, Reasoning: ReasoningRequired},
 		},
 		{
 			Name: "minimax", Title: "MiniMax", KeyEnv: "MINIMAX_API_KEY",
 			BaseURL: "https://api.minimax.io/v1", DefaultModel: "MiniMax-M2",
 			Keywords: []string{"minimax"}, Vendor: "minimax",
+			Quirks: Quirks{Reasoning: ReasoningTagged},
 		},
 		{
 			Name: "mistral", Title: "Mistral", KeyEnv: "MISTRAL_API_KEY",
 			BaseURL: "https://api.mistral.ai/v1", DefaultModel: "mistral-large-latest",
 			Keywords: []string{"mistral", "ministral", "magistral", "codestral", "devstral"}, Vendor: "mistralai",
+			Quirks: Quirks{ShortCallIDs: true},
 		},
 		{
 			Name: "xai", Title: "xAI", KeyEnv: "XAI_API_KEY",

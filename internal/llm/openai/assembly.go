@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sashabaranov/go-openai"
-
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/think"
 )
@@ -17,7 +15,7 @@ import (
 type chunk struct {
 	Model   string          `json:"model"`
 	Choices []choice        `json:"choices"`
-	Usage   *openai.Usage   `json:"usage"`
+	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 }
 
@@ -55,7 +53,7 @@ type assembly struct {
 	calls     []*partialCall
 	byIndex   map[int]*partialCall
 	finish    string
-	usage     llm.Usage
+	usage     usage
 	model     string
 }
 
@@ -67,7 +65,7 @@ type partialCall struct {
 func (a *assembly) add(c chunk) {
 	a.model = cmp.Or(c.Model, a.model)
 	if c.Usage != nil {
-		a.usage = llm.Usage{PromptTokens: c.Usage.PromptTokens, CompletionTokens: c.Usage.CompletionTokens}
+		a.usage = *c.Usage
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
@@ -145,7 +143,8 @@ func (a *assembly) response() (llm.Response, error) {
 		Reasoning:    a.reasoning.String(),
 		ToolCalls:    a.toolCalls(),
 		FinishReason: cmp.Or(a.finish, "stop"),
-		Usage:        a.usage,
+		Usage:        llm.Usage{PromptTokens: a.usage.PromptTokens, CompletionTokens: a.usage.CompletionTokens},
+		CachedTokens: a.usage.cached(),
 		Model:        a.model,
 	}
 	if strings.TrimSpace(resp.Content) == "" && len(resp.ToolCalls) == 0 {

@@ -3,8 +3,10 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,26 +21,24 @@ import (
 
 // Options are a client's settings.
 type Options struct {
-	Service       string              // the provider as the user knows it, for errors; "openai" when empty
-	BaseURL       string              // required: up to and without /chat/completions
-	APIKey        string              // sent as a bearer token; none when empty
-	Timeout       time.Duration       // of a whole call; 10 minutes when 0
-	StallTimeout  time.Duration       // of silence in a stream, its beginning included; 2 minutes when 0
-	NoStream      bool                // for servers that cannot stream; a stall then is noticed by Timeout only
-	SendReasoning bool                // give the model's reasoning back to it in later calls
-	Overrides     []llm.ModelOverride // the provider's own; what is known of models anywhere applies besides
-	HTTPClient    *http.Client        // nil for one of our own, with connections kept alive
+	Service      string        // the provider as the user knows it, for errors; "openai" when empty
+	BaseURL      string        // required: up to and without /chat/completions
+	APIKey       string        // sent as a bearer token; none when empty
+	Timeout      time.Duration // of a whole call; 10 minutes when 0
+	StallTimeout time.Duration // of silence in a stream, its beginning included; 2 minutes when 0
+	NoStream     bool          // for servers that cannot stream; a stall then is noticed by Timeout only
+	Quirks       llm.Quirks    // the provider's own; what is known of models anywhere applies besides
+	HTTPClient   *http.Client  // nil for one of our own, with connections kept alive
 }
 
 // OptionsFor returns the settings for what [llm.Choose] chose.
 func OptionsFor(choice llm.Choice) Options {
 	return Options{
-		Service:       choice.Name,
-		BaseURL:       choice.BaseURL,
-		APIKey:        choice.APIKey,
-		Timeout:       choice.Timeout,
-		SendReasoning: choice.Provider.SendReasoning,
-		Overrides:     choice.Provider.Models,
+		Service: choice.Name,
+		BaseURL: choice.BaseURL,
+		APIKey:  choice.APIKey,
+		Timeout: choice.Timeout,
+		Quirks:  choice.Provider.Quirks,
 	}
 }
 
@@ -118,25 +118,19 @@ func (c *Client) Complete(ctx context.Context, req llm.Request, on func(llm.Delt
 
 // fetch makes the call without streaming.
 func (c *Client) fetch(ctx context.Context, req llm.Request, x *exchange, a *assembly) error {
-	resp, err := c.api.CreateChatCompletion(ctx, c.request(req, x))
-	if err != nil {
+	var answer bytes.Buffer
+	x.copy = &answer
+	if _, err := c.api.CreateChatCompletion(ctx, c.request(req, x)); err != nil {
 		return err
 	}
-	if len(resp.Choices) == 0 {
+	var whole chunk
+	if err := json.NewDecoder(&answer).Decode(&whole); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if len(whole.Choices) == 0 {
 		return errors.New("the answer has no choices")
 	}
-	m := resp.Choices[0].Message
-	d := delta{Content: content{text: m.Content}, ReasoningContent: m.ReasoningContent}
-	for _, call := range m.ToolCalls {
-		piece := callPiece{ID: call.ID}
-		piece.Function.Name, piece.Function.Arguments = call.Function.Name, arguments(call.Function.Arguments)
-		d.ToolCalls = append(d.ToolCalls, piece)
-	}
-	a.add(chunk{
-		Model:   resp.Model,
-		Usage:   &resp.Usage,
-		Choices: []choice{{Delta: d, FinishReason: string(resp.Choices[0].FinishReason)}},
-	})
+	a.add(whole)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/remote"
@@ -34,8 +35,10 @@ type exchange struct {
 	timer    *time.Timer   // nil when nobody watches
 	patience time.Duration // how long nothing may arrive
 
-	addContent bool // the request has assistant messages that need "content":null
+	edits  edits // of the request
+	images bool  // the request has some
 
+	copy       io.Writer // of an answer that is no stream; nil for none
 	sent       bool
 	retryAfter time.Duration
 	body       io.ReadCloser // of a stream
@@ -71,7 +74,8 @@ func (x *exchange) drain() {
 }
 
 // doer stands between the library and the network: the library drops response
-// headers on errors, leaves out empty contents, and trips over comments in streams.
+// headers on errors, cannot say all that is to be said, trips over comments in
+// streams, and knows only OpenAI's fields of an answer.
 type doer struct{ client *http.Client }
 
 func (d doer) Do(req *http.Request) (*http.Response, error) {
@@ -79,8 +83,8 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, fmt.Errorf("request to %s outside a call", req.URL.Redacted())
 	}
-	if x.addContent {
-		if err := addContent(req); err != nil {
+	if len(x.edits) > 0 {
+		if err := rewrite(req, x.edits); err != nil {
 			return nil, err
 		}
 	}
@@ -93,7 +97,11 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	x.retryAfter = remote.RetryAfter(resp.Header, time.Now())
 	body := &watchedBody{body: resp.Body, x: x}
 	if resp.StatusCode >= 400 || req.Header.Get("Accept") != "text/event-stream" {
-		resp.Body = readCloser{io.LimitReader(body, bodyLimit), body}
+		answer := io.LimitReader(body, bodyLimit)
+		if x.copy != nil {
+			answer = io.TeeReader(answer, x.copy)
+		}
+		resp.Body = readCloser{answer, body}
 		return resp, nil
 	}
 	x.body = body
@@ -182,19 +190,15 @@ func (w *wholeAnswer) Read(p []byte) (int, error) {
 	return w.text.Read(p)
 }
 
-// addContent puts in the "content":null that the library leaves out. Text cannot
-// be mistaken for the beginning of a message: its quotes are escaped.
-func addContent(req *http.Request) error {
+// rewrite changes the body of a request.
+func rewrite(req *http.Request, changes edits) error {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return err
 	}
-	for _, next := range []string{`"tool_calls":`, `"reasoning_content":`} {
-		const start = `{"role":"assistant",`
-		body = bytes.ReplaceAll(body, []byte(start+next), []byte(start+`"content":null,`+next))
-	}
-	req.ContentLength = int64(len(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	changed := changes.apply(body)
+	req.ContentLength = int64(len(changed))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(changed)), nil }
 	req.Body, err = req.GetBody()
 	return err
 }

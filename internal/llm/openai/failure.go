@@ -1,34 +1,15 @@
 package openai
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/sashabaranov/go-openai"
 
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
-
-// textLimit bounds, in bytes, what is quoted of an answer that says no.
-const textLimit = 500
-
-// serviceError is what a service said when it said no.
-type serviceError struct {
-	status  int
-	message string
-	codes   []string // its code and its type, where it gave them
-}
-
-func (e *serviceError) Error() string { return e.message }
 
 // failure turns what went wrong into the error that [llm.Provider] promises.
 func (c *Client) failure(ctx, callCtx context.Context, x *exchange, err error) error {
@@ -43,109 +24,25 @@ func (c *Client) failure(ctx, callCtx context.Context, x *exchange, err error) e
 	if !x.sent {
 		out.Status = http.StatusBadRequest // the library refuses it, and always will
 	}
-	if said := asServiceError(err); said != nil {
-		out.Status, out.Err = said.status, said
-		if said.tooLong() {
-			out.Err = fmt.Errorf("%w: %s", llm.ErrTooLong, said.message)
-		}
+	said := asServiceError(err)
+	if said == nil {
+		out.Err = c.scrub(err)
+		return out
 	}
-	if key := c.opts.APIKey; key != "" && strings.Contains(out.Err.Error(), key) {
-		scrubbed := strings.ReplaceAll(out.Err.Error(), key, "[key]")
-		if errors.Is(out.Err, llm.ErrTooLong) {
-			out.Err = fmt.Errorf("%w: %s", llm.ErrTooLong, scrubbed)
-		} else {
-			out.Err = errors.New(scrubbed)
-		}
+	out.Status, out.Err = said.meantStatus(), c.scrub(said)
+	switch {
+	case said.tooLong():
+		out.Err = fmt.Errorf("%w: %w", llm.ErrTooLong, out.Err)
+	case x.images && said.noImages():
+		out.Err = fmt.Errorf("%w: %w", llm.ErrNoImages, out.Err)
 	}
 	return out
 }
 
-func asServiceError(err error) *serviceError {
-	if said, ok := errors.AsType[*serviceError](err); ok {
-		return said
+// scrub takes the key out of an error that says it.
+func (c *Client) scrub(err error) error {
+	if key := c.opts.APIKey; key != "" && strings.Contains(err.Error(), key) {
+		return errors.New(strings.ReplaceAll(err.Error(), key, "[key]"))
 	}
-	if refused, ok := errors.AsType[*openai.RequestError](err); ok {
-		said := parseError(refused.Body)
-		said.status = refused.HTTPStatusCode
-		return said
-	}
-	if refused, ok := errors.AsType[*openai.APIError](err); ok {
-		said := &serviceError{message: shorten(refused.Message), codes: []string{refused.Type}}
-		if refused.Code != nil {
-			said.codes = append(said.codes, fmt.Sprint(refused.Code))
-		}
-		said.status = cmp.Or(refused.HTTPStatusCode, said.impliedStatus())
-		return said
-	}
-	return nil
-}
-
-// parseError reads the error in a body, in any of the shapes that providers use:
-// {"error": {…}}, {"error": "…"}, {"message": …}, {"detail": …}, one in a list, or text.
-func parseError(body []byte) *serviceError {
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	var outer struct {
-		Error json.RawMessage `json:"error"`
-	}
-	inner := body
-	if json.Unmarshal(body, &outer) == nil && len(outer.Error) > 0 {
-		inner = outer.Error
-	}
-	var fields map[string]json.RawMessage
-	said := &serviceError{}
-	if json.Unmarshal(inner, &fields) == nil {
-		said.message = cmp.Or(textOf(fields["message"]), textOf(fields["detail"]))
-		said.codes = []string{textOf(fields["code"]), textOf(fields["type"])}
-	}
-	said.message = shorten(cmp.Or(said.message, textOf(inner), "no reason given"))
-	said.status = said.impliedStatus()
-	return said
-}
-
-// textOf returns a JSON string's text, or anything else as it is written.
-func textOf(raw []byte) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(bytes.TrimSpace(raw))
-}
-
-// impliedStatus is the status of an error that arrives in a stream that began
-// well: a number given as its code, else what its type stands for, else 0.
-func (e *serviceError) impliedStatus() int {
-	for _, code := range e.codes {
-		if status, err := strconv.Atoi(code); err == nil && status >= 400 && status < 600 {
-			return status
-		}
-	}
-	if slices.Contains(e.codes, "invalid_request_error") {
-		return http.StatusBadRequest
-	}
-	return 0
-}
-
-// tooLong knows the codes by which providers say that the context is too small.
-func (e *serviceError) tooLong() bool {
-	return e.status == http.StatusRequestEntityTooLarge || slices.ContainsFunc(e.codes, func(code string) bool {
-		switch strings.ToLower(code) {
-		case "context_length_exceeded", "context_window_exceeded", "model_context_window_exceeded",
-			"exceed_context_size_error", "string_above_max_length", "tokens_limit_reached",
-			"max_prompt_tokens_exceeded", "prompt_too_long", "request_too_large":
-			return true
-		}
-		return false
-	})
-}
-
-// shorten makes one line of text that is not too long.
-func shorten(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > textLimit {
-		text = strings.ToValidUTF8(text[:textLimit], "") + "…"
-	}
-	return text
+	return err
 }

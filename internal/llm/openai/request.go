@@ -1,8 +1,11 @@
 package openai
 
 import (
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"math"
+	"net/http"
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
@@ -10,8 +13,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm"
 )
 
-// placeholder stands for empty content, which many providers refuse.
-const placeholder = "(empty)"
+const (
+	// placeholder stands for empty content, which many providers refuse.
+	placeholder = "(empty)"
+	// noReasoning stands for reasoning that there was none of, where it must be
+	// given: Moonshot takes an empty text for a missing one.
+	noReasoning = " "
+)
 
 // request says req in the library's types, and notes in x what they cannot say.
 func (c *Client) request(req llm.Request, x *exchange) openai.ChatCompletionRequest {
@@ -19,18 +27,34 @@ func (c *Client) request(req llm.Request, x *exchange) openai.ChatCompletionRequ
 		Model:    req.Model,
 		Messages: make([]openai.ChatCompletionMessage, len(req.Messages)),
 	}
+	callsOnly := false
 	for i, m := range req.Messages {
 		out.Messages[i] = c.message(m)
-		x.addContent = x.addContent || out.Messages[i].Content == ""
+		x.images = x.images || len(m.Images) > 0
+		callsOnly = callsOnly || m.Role == llm.RoleAssistant && out.Messages[i].Content == ""
+	}
+	if callsOnly {
+		x.edits.nullContent()
 	}
 	for _, spec := range req.Tools {
 		out.Tools = append(out.Tools, toolOf(spec))
 	}
+	if c.opts.Quirks.PromptCaching && strings.Contains(strings.ToLower(req.Model), "claude") {
+		markForCaching(&out, x)
+	}
+	if c.opts.Quirks.CallSignatures {
+		signCalls(req, x)
+	}
 	if !c.opts.NoStream {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
+	c.tune(req, &out)
+	return out
+}
 
-	override := llm.OverrideFor(req.Model, c.opts.Overrides)
+// tune sets the limit and the temperature as the model takes them.
+func (c *Client) tune(req llm.Request, out *openai.ChatCompletionRequest) {
+	override := llm.OverrideFor(req.Model, c.opts.Quirks.Models)
 	out.ReasoningEffort = override.ReasoningEffort
 	if override.MaxCompletionTokens {
 		out.MaxCompletionTokens = req.MaxTokens
@@ -45,31 +69,64 @@ func (c *Client) request(req llm.Request, x *exchange) openai.ChatCompletionRequ
 		// The library leaves out a zero, which providers take for 1.
 		out.Temperature = max(float32(req.Temperature), math.SmallestNonzeroFloat32)
 	}
-	return out
 }
 
 func (c *Client) message(m llm.Message) openai.ChatCompletionMessage {
 	out := openai.ChatCompletionMessage{
 		Role:       string(m.Role),
 		Content:    m.Content,
-		ToolCallID: m.ToolCallID,
+		ToolCallID: c.callID(m.ToolCallID),
 		Name:       m.Name,
-	}
-	if c.opts.SendReasoning {
-		out.ReasoningContent = m.Reasoning
 	}
 	for _, call := range m.ToolCalls {
 		out.ToolCalls = append(out.ToolCalls, openai.ToolCall{
-			ID:       call.ID,
+			ID:       c.callID(call.ID),
 			Type:     openai.ToolTypeFunction,
 			Function: openai.FunctionCall{Name: call.Name, Arguments: repairArguments(call.Arguments)},
 		})
 	}
-	if strings.TrimSpace(m.Content) == "" {
+	if m.Role == llm.RoleAssistant {
+		c.addReasoning(&out, m.Reasoning)
+	}
+	empty := strings.TrimSpace(out.Content) == ""
+	switch {
+	case m.Role == llm.RoleUser && len(m.Images) > 0:
+		out.Content, out.MultiContent = "", parts(m)
+	case empty && len(m.ToolCalls) > 0:
+		out.Content = ""
+	case empty:
 		out.Content = placeholder
-		if len(m.ToolCalls) > 0 {
-			out.Content = ""
+	}
+	return out
+}
+
+// addReasoning gives the model's reasoning back in the way the provider wants it.
+func (c *Client) addReasoning(out *openai.ChatCompletionMessage, reasoning string) {
+	switch c.opts.Quirks.Reasoning {
+	case llm.ReasoningDropped:
+	case llm.ReasoningSent:
+		out.ReasoningContent = reasoning
+	case llm.ReasoningRequired:
+		out.ReasoningContent = cmp.Or(reasoning, noReasoning)
+	case llm.ReasoningTagged:
+		if reasoning != "" {
+			out.Content = "<think>\n" + reasoning + "\n</think>\n\n" + out.Content
 		}
+	}
+}
+
+// parts are a user's message with images: these first, then the text.
+func parts(m llm.Message) []openai.ChatMessagePart {
+	var out []openai.ChatMessagePart
+	for _, image := range m.Images {
+		kind := cmp.Or(image.MIME, http.DetectContentType(image.Data))
+		out = append(out, openai.ChatMessagePart{
+			Type:     openai.ChatMessagePartTypeImageURL,
+			ImageURL: &openai.ChatMessageImageURL{URL: "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(image.Data)},
+		})
+	}
+	if strings.TrimSpace(m.Content) != "" {
+		out = append(out, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeText, Text: m.Content})
 	}
 	return out
 }

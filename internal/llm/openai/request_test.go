@@ -15,7 +15,7 @@ func TestModelsGetTheParametersTheyTake(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Text("ok") })
 	row, _ := llm.Lookup("moonshot")
-	client := newClient(t, openai.Options{BaseURL: s.URL, Overrides: row.Models})
+	client := newClient(t, openai.Options{BaseURL: s.URL, Quirks: row.Quirks})
 	ask := func(model string, temperature float64) llmtest.Request {
 		req := llmtest.Conversation()
 		req.Model, req.Temperature, req.MaxTokens = model, temperature, 77
@@ -40,22 +40,32 @@ func TestModelsGetTheParametersTheyTake(t *testing.T) {
 	require.InDelta(t, 1.0, *ask("kimi-k2.5", 0.7).Temperature, 1e-6)
 }
 
-func TestReasoningGoesBackOnlyWhereItIsWanted(t *testing.T) {
+func TestReasoningGoesBackInTheWayThatIsWanted(t *testing.T) {
 	t.Parallel()
-	for _, send := range []bool{false, true} {
+	const thought = `{"role":"assistant","tool_calls":`
+	tests := []struct {
+		reasoning      llm.ReasoningBack
+		given, missing string // reasoning_content of the message with reasoning, and of the one without
+		text           string // content of the message with reasoning
+	}{
+		{reasoning: llm.ReasoningDropped},
+		{reasoning: llm.ReasoningSent, given: thought},
+		{reasoning: llm.ReasoningRequired, given: thought, missing: " "},
+		{reasoning: llm.ReasoningTagged, text: "<think>\n" + thought + "\n</think>\n\n"},
+	}
+	for _, tt := range tests {
 		s := llmtest.NewServer(t, llmtest.Text("ok"))
-		client := newClient(t, openai.Options{BaseURL: s.URL, SendReasoning: send})
+		client := newClient(t, openai.Options{BaseURL: s.URL, Quirks: llm.Quirks{Reasoning: tt.reasoning}})
 		req := llmtest.Conversation()
-		req.Messages[2].Reasoning = `{"role":"assistant","tool_calls":`
+		req.Messages[2].Reasoning = thought
 		_, err := client.Complete(t.Context(), req, nil)
 		require.NoError(t, err)
 		require.Empty(t, s.Invalid())
-		got := s.Requests()[0].Messages[2].ReasoningContent
-		if send {
-			require.Equal(t, req.Messages[2].Reasoning, got)
-		} else {
-			require.Empty(t, got)
-		}
+		got := s.Requests()[0].Messages
+		require.Equal(t, tt.given, got[2].ReasoningContent, tt.reasoning)
+		require.Equal(t, tt.text, got[2].Content.Text, tt.reasoning)
+		require.Equal(t, tt.text == "", got[2].Content.Null, tt.reasoning)
+		require.Equal(t, tt.missing, got[5].ReasoningContent, tt.reasoning)
 	}
 }
 
