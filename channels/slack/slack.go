@@ -12,7 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/slack-go/slack"
 )
@@ -60,7 +64,19 @@ type Channel struct {
 	log *slog.Logger
 	api *slack.Client
 
+	web    *http.Client // for what the library does not do
+	files  *http.Client
 	limits limits
+	people people
+
+	followers followers   // messages whose answer is shown at work
+	drafts    drafts      // their drafts
+	noStreams atomic.Bool // the app cannot stream
+	pace      pace
+
+	told        throttle                 // who was told lately that they are not allowed
+	pingTimeout time.Duration            // 0: the usual
+	address     atomic.Pointer[net.Addr] // that ModeHTTP listens on
 
 	selfMu sync.Mutex
 	self   *Identity
@@ -74,7 +90,12 @@ func New(o Options) (*Channel, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Channel{o: o, log: o.Logger, api: newAPI(o)}, nil
+	return &Channel{
+		o: o, log: o.Logger, api: newAPI(o),
+		web:   newHTTP(o, callTimeout),
+		files: newHTTP(o, fileTimeout),
+		pace:  usual(),
+	}, nil
 }
 
 // Identity is who we are at Slack.

@@ -1,0 +1,216 @@
+package slack_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/slack"
+	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/event"
+)
+
+// stage is a channel that shows the messages of a backend in a Slack.
+type stage struct {
+	*slacktest.Server
+	t       *testing.T
+	ctx     context.Context
+	backend *channeltest.Backend
+	channel *slack.Channel
+	stop    func() // ends Run
+}
+
+// without are the scopes of a server but for some.
+func without(scopes ...string) slacktest.Option {
+	var kept []string
+	for _, scope := range slacktest.AllScopes {
+		if !contains(scopes, scope) {
+			kept = append(kept, scope)
+		}
+	}
+	return slacktest.Scopes(kept...)
+}
+
+func contains(all []string, one string) bool {
+	for _, s := range all {
+		if s == one {
+			return true
+		}
+	}
+	return false
+}
+
+// How channels are in tests: with drafts at once, or with none.
+func drafting(c *slack.Channel)  { c.Hasten(10 * time.Millisecond) }
+func draftless(c *slack.Channel) { c.Hasten(time.Hour) }
+
+func setupStage(t *testing.T, tune func(*slack.Channel), options ...slacktest.Option) *stage {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	s := &stage{Server: slacktest.Start(t, options...), t: t, ctx: ctx, backend: channeltest.NewBackend(channeltest.Hold)}
+	s.channel, s.stop = s.open(tune)
+	return s
+}
+
+// open starts another channel of the same bot.
+func (s *stage) open(tune func(*slack.Channel)) (*slack.Channel, func()) {
+	s.t.Helper()
+	c, err := slack.New(slack.Options{BotToken: slacktest.BotToken, APIURL: s.APIURL(), Stream: true})
+	require.NoError(s.t, err)
+	tune(c)
+	return c, s.run(c)
+}
+
+func (s *stage) run(c *slack.Channel) func() {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
+	var running sync.WaitGroup
+	running.Go(func() { c.Housekeep(ctx, s.backend) })
+	stop := func() { cancel(); running.Wait() }
+	s.t.Cleanup(stop)
+	require.Eventually(s.t, func() bool { return c.Followed() >= 0 }, 10*time.Second, time.Millisecond)
+	return stop
+}
+
+// asked is a message that was accepted.
+type asked struct {
+	id      string // our ID
+	msg     channels.InboundMessage
+	channel string
+}
+
+// accept has a person ask something, in a thread of its own unless it is a direct
+// message.
+func (s *stage) accept(channel string) asked {
+	s.t.Helper()
+	ts := s.Say(slacktest.Ana, channel, "do it").TS
+	msg := channels.InboundMessage{
+		Channel: slack.Name, Scope: slacktest.Team + "/" + channel, ID: ts, Chat: slacktest.Team + "/" + channel,
+		Thread: ts, Sender: slacktest.Ana, Text: "do it", Push: true,
+	}
+	if channel == slacktest.DM {
+		msg.Thread = ""
+	}
+	accepted, err := s.backend.Accept(s.ctx, msg)
+	require.NoError(s.t, err)
+	return asked{id: accepted.Message, msg: msg, channel: channel}
+}
+
+// ask is accept, and follows the message.
+func (s *stage) ask(channel string) asked {
+	s.t.Helper()
+	a := s.accept(channel)
+	s.channel.Follow(s.backend, a.id, a.msg)
+	return a
+}
+
+// await waits for something to be so at Slack.
+func (s *stage) await(cond func() bool) {
+	s.t.Helper()
+	require.Eventually(s.t, cond, 20*time.Second, 2*time.Millisecond)
+}
+
+// emit lets things happen to a message.
+func (s *stage) emit(a asked, events ...event.Event) {
+	for _, e := range events {
+		s.backend.Emit(a.id, e)
+	}
+}
+
+// idle waits until nothing is followed.
+func (s *stage) idle() {
+	s.t.Helper()
+	s.await(func() bool { return s.channel.Followed() == 0 })
+}
+
+// drafted waits for the draft of a message and returns it.
+func (s *stage) drafted(a asked, cond func(slacktest.Message) bool) slacktest.Message {
+	s.t.Helper()
+	var draft slacktest.Message
+	s.await(func() bool {
+		for _, m := range s.Posted() {
+			if m.Channel == a.channel && m.ThreadTS == a.msg.Thread && cond(m) {
+				draft = m
+				return true
+			}
+		}
+		return false
+	})
+	return draft
+}
+
+func anyMessage(slacktest.Message) bool { return true }
+
+// deliver sends the reply as the outbox does: in place of the draft if there is one.
+func (s *stage) deliver(c *slack.Channel, a asked, text string) channels.Sent {
+	s.t.Helper()
+	sent, err := c.Send(s.ctx, channels.OutboundMessage{
+		ID: "o-" + a.id, Channel: slack.Name, Chat: a.msg.Chat, Thread: a.msg.Thread, Text: text, Draft: s.backend.TakeDraft(a.id),
+	})
+	require.NoError(s.t, err)
+	return sent
+}
+
+// answer ends the turn and delivers its reply.
+func (s *stage) answer(a asked, text string) channels.Sent {
+	s.t.Helper()
+	s.backend.End(a.id, channeltest.Answer{Reply: text})
+	return s.deliver(s.channel, a, text)
+}
+
+// final requires that a message has exactly this one reply, as it is to be.
+func (s *stage) final(a asked, text string) {
+	s.t.Helper()
+	var ours []slacktest.Message
+	for _, m := range s.Posted() {
+		if m.Channel == a.channel && m.ThreadTS == a.msg.Thread {
+			ours = append(ours, m)
+		}
+	}
+	require.Len(s.t, ours, 1)
+	require.Equal(s.t, text, ours[0].Text)
+	require.False(s.t, ours[0].Streaming)
+	require.JSONEq(s.t, `{"id":"o-`+a.id+`"}`, string(ours[0].Metadata.EventPayload))
+}
+
+func (s *stage) reactions(a asked) []string {
+	var names []string
+	for _, r := range s.Message(a.channel, a.msg.ID).Reactions {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+func hasReaction(s *stage, a asked, name string) func() bool {
+	return func() bool { return contains(s.reactions(a), name) }
+}
+
+func text(words string) event.Event { return event.Event{Kind: event.Text, Text: words} }
+
+func tool(name, what string) event.Event {
+	return event.Event{Kind: event.ToolStart, Tool: name, Text: what}
+}
+
+var reset = event.Event{Kind: event.Reset}
+
+// metadataOf is the metadata of a draft.
+type metadataOf struct {
+	ID    string `json:"id"`
+	Draft bool   `json:"draft"`
+}
+
+func isDraftOf(t *testing.T, m slacktest.Message, a asked) {
+	t.Helper()
+	require.NotNil(t, m.Metadata)
+	require.Equal(t, "holdfast_reply", m.Metadata.EventType)
+	var payload metadataOf
+	require.NoError(t, json.Unmarshal(m.Metadata.EventPayload, &payload))
+	require.Equal(t, metadataOf{ID: "o-" + a.id, Draft: true}, payload)
+}

@@ -1,0 +1,141 @@
+package slack_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/slack"
+	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/event"
+)
+
+func TestStatusInAThread(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, draftless)
+	a := s.ask(slacktest.General)
+	status := func(want string) func() bool {
+		return func() bool { return s.Assistant(a.channel, a.msg.Thread).Status == want }
+	}
+	s.await(status("is thinking…"))
+	s.emit(a, reset, tool("exec", "go test\n./..."))
+	s.await(status("runs exec: go test ./..."))
+	s.emit(a, event.Event{Kind: event.ToolProgress, Tool: "exec", Text: "12 of 40"})
+	s.await(status("runs exec: 12 of 40"))
+	s.emit(a, event.Event{Kind: event.ToolDone, Tool: "exec"})
+	s.await(status("is thinking…"))
+	s.emit(a, event.Event{Kind: event.Retry, Text: "attempt 1 of 3 failed"})
+	s.await(status("attempt 1 of 3 failed"))
+
+	s.answer(a, "done")
+	s.idle()
+	s.final(a, "done")
+	require.Empty(t, s.Assistant(a.channel, a.msg.Thread).Status)
+	require.Len(t, s.Calls("assistant.threads.setStatus"), 5, "the reply ends the status by itself")
+	require.Empty(t, s.Calls("reactions.add"))
+}
+
+func TestStatusIsCut(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, draftless)
+	a := s.ask(slacktest.General)
+	long := "write_file: "
+	for range 50 {
+		long += "größer "
+	}
+	s.emit(a, tool("x", long))
+	s.await(func() bool { return len([]rune(s.Assistant(a.channel, a.msg.Thread).Status)) == 100 })
+}
+
+func TestStatusIsClearedIfNothingIsPosted(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, draftless)
+	a := s.ask(slacktest.General)
+	s.await(func() bool { return s.Assistant(a.channel, a.msg.Thread).Status != "" })
+	s.backend.End(a.id, channeltest.Answer{Status: channels.Failed})
+	s.idle()
+	require.Empty(t, s.Assistant(a.channel, a.msg.Thread).Status)
+}
+
+func TestReactions(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		channel string
+		scopes  slacktest.Option
+		end     channeltest.Answer
+		want    string
+	}{
+		{name: "without a thread", channel: slacktest.DM, scopes: without(), end: channeltest.Answer{Reply: "yes"}, want: "white_check_mark"},
+		{name: "without the scope", channel: slacktest.General, scopes: without("assistant:write"), end: channeltest.Answer{Reply: "yes"}, want: "white_check_mark"},
+		{name: "a failed turn", channel: slacktest.DM, scopes: without(), end: channeltest.Answer{Reply: "no", Status: channels.Failed}, want: "x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := setupStage(t, draftless, tt.scopes)
+			a := s.ask(tt.channel)
+			s.await(hasReaction(s, a, "eyes"))
+			s.backend.End(a.id, tt.end)
+			s.idle()
+			require.Equal(t, []string{tt.want}, s.reactions(a))
+			require.Len(t, s.Calls(""), 4, "auth.test and three reactions")
+		})
+	}
+}
+
+func TestNoReactionWithoutTheScope(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, draftless, without("assistant:write", "reactions:write"))
+	a := s.ask(slacktest.General)
+	s.emit(a, reset)
+	s.answer(a, "yes")
+	s.idle()
+	s.final(a, "yes")
+	require.Empty(t, s.Calls("reactions.add"))
+}
+
+func TestReactionsThatAreThereOrGone(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, draftless, without("assistant:write"))
+	a := s.accept(slacktest.General)
+	s.React(slacktest.BotUser, a.channel, a.msg.ID, "eyes")
+	s.channel.Follow(s.backend, a.id, a.msg)
+	s.await(func() bool {
+		calls := s.Calls("reactions.add")
+		return len(calls) == 1 && calls[0].Error == "already_reacted"
+	})
+	s.Fail("reactions.remove", 1, slacktest.Fault{Error: "no_reaction"})
+	s.backend.End(a.id, channeltest.Answer{Reply: "yes"})
+	s.idle()
+	require.True(t, contains(s.reactions(a), "white_check_mark"))
+}
+
+func TestWhatIsAnsweredAtOnceShowsNothing(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, func(c *slack.Channel) { c.Notice(time.Hour) })
+	a := s.ask(slacktest.DM)
+	s.emit(a, reset)
+	s.answer(a, "yes")
+	s.idle()
+	require.Len(t, s.Calls(""), 2, "auth.test and the post")
+}
+
+func TestSignsAreSkippedWhileSlackAsksToWait(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, draftless, without("assistant:write"))
+	s.RateLimit("reactions.add", slacktest.Always, time.Hour)
+	first := s.ask(slacktest.General)
+	s.await(func() bool { return len(s.Calls("reactions.add")) == 1 })
+	s.answer(first, "yes")
+	s.idle()
+	second := s.ask(slacktest.General)
+	s.answer(second, "yes too")
+	s.idle()
+	s.final(first, "yes")
+	s.final(second, "yes too")
+	require.Len(t, s.Calls("reactions.add"), 1)
+}
