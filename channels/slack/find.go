@@ -21,7 +21,7 @@ func (c *Channel) Find(ctx context.Context, msg channels.OutboundMessage) (chann
 		return channels.Found{}, err
 	}
 	channel := channelOf(msg.Chat)
-	messages, err := c.read(ctx, span{channel: channel, thread: msg.Thread, oldest: tsAt(time.Now().Add(-lookBack))}, 0)
+	messages, err := c.read(ctx, span{channel: channel, thread: msg.Thread, oldest: tsAt(time.Now().Add(-lookBack))})
 	switch {
 	case code(err) == "thread_not_found":
 		return channels.Found{}, nil

@@ -23,16 +23,10 @@ const (
 	pageLimit = 5   // calls
 )
 
-// posted is a message as conversations.history and conversations.replies have it,
-// as far as we look at it. The library's own does not know streaming_state.
+// posted is a message as conversations.history and conversations.replies have it.
+// The library's own does not know streaming_state.
 type posted struct {
-	TS        string `json:"ts"`
-	ThreadTS  string `json:"thread_ts"`
-	Subtype   string `json:"subtype"`
-	User      string `json:"user"`
-	BotID     string `json:"bot_id"`
-	Username  string `json:"username"`
-	Text      string `json:"text"`
+	post
 	Streaming string `json:"streaming_state"` // in_progress or completed; empty: not streamed
 	Profile   struct {
 		Name string `json:"name"`
@@ -41,7 +35,6 @@ type posted struct {
 		Type    string         `json:"event_type"`
 		Payload map[string]any `json:"event_payload"`
 	} `json:"metadata"`
-	Files []slack.File `json:"files"`
 }
 
 // of reports whether we wrote the message.
@@ -56,9 +49,10 @@ type span struct {
 	oldest, latest  string
 }
 
-// read returns the messages of a span, oldest first, 1,000 at most; with keep, only
-// the newest of those. A thread's first message belongs to each of its spans.
-func (c *Channel) read(ctx context.Context, s span, keep int) ([]posted, error) {
+// read returns the messages of a span, oldest first: 1,000 at most, of a channel the
+// newest, of a thread the oldest. A thread's first message belongs to each of its
+// spans.
+func (c *Channel) read(ctx context.Context, s span) ([]posted, error) {
 	method := "conversations.history"
 	arguments := url.Values{"channel": {s.channel}, "limit": {strconv.Itoa(pageSize)}, "include_all_metadata": {"true"}}
 	if s.thread != "" {
@@ -84,9 +78,6 @@ func (c *Channel) read(ctx context.Context, s span, keep int) ([]posted, error) 
 		arguments.Set("cursor", next)
 	}
 	slices.SortFunc(found, func(a, b posted) int { return strings.Compare(a.TS, b.TS) })
-	if keep > 0 && len(found) > keep {
-		found = found[len(found)-keep:]
-	}
 	return found, nil
 }
 
