@@ -1,0 +1,22 @@
+package memory
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// exchange swaps two files of a folder in one step. It is [errors.ErrUnsupported]
+// where the system or the file system cannot.
+func exchange(root *os.Root, a, b string) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	err = swap(int(dir.Fd()), a, b)
+	if errors.Is(err, syscall.EINVAL) {
+		return errors.ErrUnsupported
+	}
+	return err
+}

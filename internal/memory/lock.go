@@ -1,0 +1,60 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+const (
+	lockFile = folder + "/.lock"
+	lockPoll = 5 * time.Millisecond
+)
+
+// lock waits until no other writer of ours, in this process or another on this
+// machine, has the lock, and takes it. The kernel gives it back however a process
+// ends. It is in the workspace, beside what it protects, whoever opens that.
+func lock(ctx context.Context, root *os.Root) (release func(), err error) {
+	if err := makeFolder(root, folder); err != nil {
+		return nil, fmt.Errorf("make the folder of memory: %w", err)
+	}
+	for {
+		f, err := tryLock(root)
+		if err != nil {
+			return nil, fmt.Errorf("lock the memory: %w", err)
+		}
+		if f != nil {
+			return func() { _ = f.Close() }, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for another writer of the memory: %w", context.Cause(ctx))
+		case <-time.After(lockPoll):
+		}
+	}
+}
+
+// tryLock returns the lock, or nil while another has it.
+func tryLock(root *os.Root) (*os.File, error) {
+	f, mine, err := openRegular(root, lockFile, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	// Some file systems have no locks; there it is done without.
+	if err == nil || errors.Is(err, errors.ErrUnsupported) {
+		// A lock on a file that was removed keeps nobody out.
+		named, err := root.Stat(lockFile)
+		if err == nil && os.SameFile(mine, named) {
+			return f, nil
+		}
+		return nil, f.Close()
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+		return nil, f.Close()
+	}
+	return nil, errors.Join(err, f.Close())
+}

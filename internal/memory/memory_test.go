@@ -1,0 +1,210 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/memory"
+)
+
+const facts = "memory/MEMORY.md"
+
+func TestNewNeedsItsOptions(t *testing.T) {
+	t.Parallel()
+	_, err := memory.New(memory.Options{Workspace: t.TempDir()})
+	require.Error(t, err)
+	_, err = memory.New(memory.Options{Versions: &versions{}})
+	require.Error(t, err)
+}
+
+func TestReadGivesTheTextAndItsVersion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	text, version, err := b.files.Read(t.Context(), memory.Scope{})
+	require.NoError(t, err)
+	require.Empty(t, text+version)
+
+	raw := "\uFEFF# Facts\n\n- tea \xff\x00\n"
+	b.write(t, facts, raw)
+	text, version, err = b.files.Read(t.Context(), memory.Scope{})
+	require.NoError(t, err)
+	require.Equal(t, "# Facts\n\n- tea \uFFFD", text)
+	require.Equal(t, hashOf(raw), version)
+	require.True(t, b.versions.has(t, facts, raw), "what was seen can be had back")
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	update := func(base, text string) error { return b.files.Update(t.Context(), memory.Scope{}, base, text) }
+
+	require.NoError(t, update("", "one"))
+	require.Equal(t, "one\n", b.content(t, facts))
+	require.ErrorIs(t, update("", "two"), memory.ErrChanged)
+	require.NoError(t, update(hashOf("one\n"), " two \n"))
+	require.NoError(t, update(hashOf("one\n"), "two"), "done again it is no change")
+	require.NoError(t, update(hashOf("two\n"), " \n"), "a blank text forgets nothing")
+	require.Equal(t, "two\n", b.content(t, facts))
+
+	b.write(t, facts, "edited")
+	require.ErrorIs(t, update(hashOf("two\n"), "three"), memory.ErrChanged)
+	require.Equal(t, "edited", b.content(t, facts))
+	require.NoError(t, update("", "edited"), "the same text is written by nobody")
+	require.Equal(t, "edited", b.content(t, facts))
+	require.NoError(t, update(hashOf("edited"), "three"))
+
+	for _, version := range []string{"one\n", "two\n", "edited", "three\n"} {
+		require.True(t, b.versions.has(t, facts, version), version)
+	}
+	require.Equal(t, []string{".lock", "MEMORY.md"}, b.names(t), "nothing is left behind")
+}
+
+func TestUpdateKeepsTheFilesMode(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.write(t, facts, "private")
+	path := filepath.Join(b.dir, facts)
+	require.NoError(t, os.Chmod(path, 0o600))
+	require.NoError(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("private"), "still"))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestScopesHaveFilesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ana := memory.Scope{Kind: memory.Sender, Channel: "slack", ID: "T1/U2"}
+	require.NoError(t, b.files.Update(t.Context(), memory.Scope{}, "", "shared"))
+	require.NoError(t, b.files.Update(t.Context(), ana, "", "hers"))
+	require.Equal(t, "shared\n", b.content(t, facts))
+	require.Equal(t, "hers\n", b.content(t, "memory/sender-slack-T1-U2/MEMORY.md"))
+	require.True(t, b.versions.has(t, "memory/sender-slack-T1-U2/MEMORY.md", "hers\n"))
+	text, _, err := b.files.Read(t.Context(), ana)
+	require.NoError(t, err)
+	require.Equal(t, "hers", text)
+}
+
+func TestNothingIsReplacedWithoutBeingKept(t *testing.T) {
+	t.Parallel()
+	away := errors.New("store away")
+	for name, on := range map[string]string{"the old version": "old", "the new version": "new"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.write(t, facts, "old")
+			b.versions.fail, b.versions.on = away, on
+			require.ErrorIs(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("old"), "new"), away)
+			require.Equal(t, "old", b.content(t, facts))
+			release, err := b.files.Guard(t.Context(), facts, []byte("new"))
+			require.ErrorIs(t, err, away)
+			require.Nil(t, release)
+
+			b.versions.fail = nil
+			require.NoError(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("old"), "new"))
+			require.Equal(t, "new\n", b.content(t, facts))
+		})
+	}
+}
+
+func TestWhatAKilledWriterLeftIsKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.write(t, facts, "now")
+	b.write(t, "memory/.MEMORY.md.holdfast", "a version that nobody has read")
+	require.NoError(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("now"), "next"))
+	require.True(t, b.versions.has(t, facts, "a version that nobody has read"))
+	require.Equal(t, []string{".lock", "MEMORY.md"}, b.names(t))
+}
+
+func TestFilesThatAreNoneAreRefused(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	for name, make := range map[string]func(path string) error{
+		"a link out":    func(path string) error { return os.Symlink(filepath.Join(outside, "secret"), path) },
+		"a link inside": func(path string) error { return os.Symlink("other.md", path) },
+		"a pipe":        func(path string) error { return syscall.Mkfifo(path, 0o644) },
+		"a directory":   func(path string) error { return os.Mkdir(path, 0o755) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.write(t, "memory/other.md", "other")
+			require.NoError(t, make(filepath.Join(b.dir, facts)))
+			require.Error(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("other"), "new"))
+			require.Equal(t, "other", b.content(t, "memory/other.md"))
+			text, err := b.files.Prompt(memory.Scope{}, time.Now())
+			require.NoError(t, err)
+			require.Contains(t, text, "## Long-term Memory\n\n")
+		})
+	}
+	require.NoFileExists(t, filepath.Join(outside, "secret"))
+}
+
+func TestAFolderOfMemoryThatLeadsOutIsRefused(t *testing.T) {
+	t.Parallel()
+	b, outside := setup(t), t.TempDir()
+	require.NoError(t, os.Symlink(outside, filepath.Join(b.dir, "memory")))
+	require.Error(t, b.files.Update(t.Context(), memory.Scope{}, "", "text"))
+	require.Error(t, b.files.AppendHistory(t.Context(), memory.Scope{}, "id", "text", time.Now()))
+	entries, err := os.ReadDir(outside)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.write(t, facts, strings.Repeat("x", 16<<20+1))
+	_, _, err := b.files.Read(t.Context(), memory.Scope{})
+	require.ErrorContains(t, err, "larger than 16 MB")
+	require.ErrorContains(t, b.files.Update(t.Context(), memory.Scope{}, "", "new"), "larger than 16 MB")
+}
+
+func TestGuardKeepsOtherWritersOut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.write(t, facts, "old")
+	release, err := b.files.Guard(t.Context(), "./memory/MEMORY.md", []byte("by a tool"))
+	require.NoError(t, err)
+	require.True(t, b.versions.has(t, facts, "old"))
+	require.True(t, b.versions.has(t, facts, "by a tool"))
+
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err = b.files.Update(ctx, memory.Scope{}, hashOf("old"), "new")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	_, err = b.files.Guard(ctx, "memory/2026-03-04.md", nil)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	other, err := b.files.Guard(ctx, "notes/MEMORY.md", nil)
+	require.NoError(t, err, "other files are not guarded")
+	other()
+
+	b.write(t, facts, "by a tool")
+	release()
+	require.ErrorIs(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("old"), "new"), memory.ErrChanged)
+}
+
+func TestALockFileThatIsRemovedLocksAllTheSame(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	release, err := b.files.Guard(t.Context(), facts, []byte("x"))
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(b.dir, "memory/.lock")))
+	again, err := b.files.Guard(t.Context(), facts, []byte("y"))
+	require.NoError(t, err, "the old lock keeps nobody out")
+	release()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = b.files.Guard(ctx, facts, []byte("z"))
+	require.ErrorIs(t, err, context.DeadlineExceeded, "the new one does, whoever let go of the old one")
+	again()
+}

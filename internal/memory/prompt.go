@@ -1,0 +1,79 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// promptLimit bounds, in bytes, what of each file goes into a prompt.
+const promptLimit = 64 << 10
+
+// Prompt is the text of the system prompt's section on memory: the facts that
+// everybody shares, those of the scope, and the notes of the day of now, if the
+// workspace has any. It is empty if there is nothing to say. A file that cannot be
+// read is no error but a note in its place. The error is for a workspace that
+// cannot be opened.
+func (f *Files) Prompt(scope Scope, now time.Time) (string, error) {
+	root, err := f.open()
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	shared := Scope{}.file(memoryFile)
+	facts := shown(root, shared)
+	if !scope.shared() {
+		own := scope.file(memoryFile)
+		facts += fmt.Sprintf("\n\n### Only for this %s\n\nThis is %s. What concerns only this %[1]s belongs there, what concerns everybody into %[3]s.\n\n%s",
+			scope.noun(), own, shared, shown(root, own))
+	}
+	notes := shown(root, path.Join(folder, now.Format(time.DateOnly)+".md"))
+
+	var sections []string
+	for _, s := range []struct{ heading, text string }{{"## Long-term Memory", facts}, {"## Today's Notes", notes}} {
+		if text := strings.TrimSpace(s.text); text != "" {
+			sections = append(sections, s.heading+"\n\n"+text)
+		}
+	}
+	return strings.Join(sections, "\n\n"), nil
+}
+
+// noun is what people call whom the scope is of.
+func (s Scope) noun() string {
+	if s.Kind == Sender {
+		return "person"
+	}
+	return "chat"
+}
+
+// shown is a file's text for a prompt, empty if it is not there.
+func shown(root *os.Root, name string) string {
+	text, err := head(root, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
+	case err != nil:
+		return fmt.Sprintf("(%s could not be read: %v)", name, err)
+	case len(text) > promptLimit:
+		return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", protocol.Cut(text, promptLimit), promptLimit>>10, name)
+	}
+	return text
+}
+
+// head is a file's text, more than promptLimit of it if there is more.
+func head(root *os.Root, name string) (string, error) {
+	f, _, err := openRegular(root, name, os.O_RDONLY)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, 2*promptLimit))
+	return clean(content), err
+}
