@@ -1,6 +1,7 @@
 package slacktest
 
 import (
+	"maps"
 	"strings"
 )
 
@@ -12,10 +13,7 @@ func (s *Server) announce(c *channel, m *Message) []*Event {
 	if c.Kind == IM || m.User == BotUser || m.Subtype != "" && m.Subtype != "file_share" && m.Subtype != "bot_message" || !mentions(m.Text) {
 		return events
 	}
-	mention := reply{}
-	for key, value := range inner {
-		mention[key] = value
-	}
+	mention := maps.Clone(inner)
 	mention["type"] = "app_mention"
 	delete(mention, "channel_type")
 	delete(mention, "parent_user_id")

@@ -3,6 +3,7 @@ package slacktest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -153,9 +154,7 @@ func authenticate(m method, token string) error {
 func problemReply(err error) reply {
 	out := reply{"ok": false, "error": err.Error()}
 	if p, is := err.(*problem); is { //nolint:errorlint // never wrapped
-		for key, value := range p.extra {
-			out[key] = value
-		}
+		maps.Copy(out, p.extra)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package slacktest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -21,7 +22,7 @@ func readArguments(r *http.Request) (arguments, error) {
 		}
 		return args, args.add(body)
 	}
-	if err := r.ParseMultipartForm(64 << 20); err != nil && err != http.ErrNotMultipart {
+	if err := r.ParseMultipartForm(64 << 20); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return nil, err
 	}
 	for key, values := range r.Form {

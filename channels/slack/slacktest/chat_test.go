@@ -45,8 +45,10 @@ func TestWhatCannotBePosted(t *testing.T) {
 			slack.NewMarkdownBlock("", strings.Repeat("x", 6000)), slack.NewMarkdownBlock("", strings.Repeat("x", 6001)))}},
 		{"two buttons with one ID", slacktest.General, "invalid_blocks", []slack.MsgOption{slack.MsgOptionBlocks(slack.NewActionBlock("", button, button))}},
 		{"an unknown block", slacktest.General, "invalid_blocks", []slack.MsgOption{slack.MsgOptionBlocks(slack.SectionBlock{Type: "sect"})}},
-		{"metadata without a type", slacktest.General, "invalid_metadata_schema", []slack.MsgOption{text("hi"),
-			slack.MsgOptionMetadata(slack.SlackMetadata{EventPayload: map[string]any{"a": 1}})}},
+		{"metadata without a type", slacktest.General, "invalid_metadata_schema", []slack.MsgOption{
+			text("hi"),
+			slack.MsgOptionMetadata(slack.SlackMetadata{EventPayload: map[string]any{"a": 1}}),
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -71,6 +73,18 @@ func TestAMessageToAUserGoesToTheirDM(t *testing.T) {
 	require.Len(t, s.Channel(channel), 1)
 	_, _, _, err = client(s).UpdateMessage(slacktest.Ana, "1712345678.000100", text("hi"))
 	require.EqualError(t, err, "channel_not_found", "only posting takes a user")
+}
+
+func TestABotThatWasRemoved(t *testing.T) {
+	t.Parallel()
+	s := slacktest.Start(t)
+	s.Leave(slacktest.BotUser, slacktest.General)
+	s.Leave(slacktest.BotUser, slacktest.Secret)
+	require.EqualError(t, post(s, slacktest.General), "not_in_channel")
+	require.EqualError(t, post(s, slacktest.Secret), "channel_not_found")
+	s.SetScopes("chat:write", "chat:write.public")
+	require.NoError(t, post(s, slacktest.General))
+	require.Empty(t, s.Events(""))
 }
 
 func TestUpdate(t *testing.T) {

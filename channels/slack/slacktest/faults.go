@@ -10,7 +10,8 @@ import (
 // Always is a number of calls without an end.
 const Always = -1
 
-// Any stands for every method, and for the WebSockets.
+// Any stands for every method. A method is one of the Web API's, or "link"
+// (opening a WebSocket), "upload", "download" (of a file) or "response_url".
 const Any = "*"
 
 // Fault is what a call meets instead of being done.

@@ -94,6 +94,15 @@ func TestSlowAnswers(t *testing.T) {
 	require.GreaterOrEqual(t, s.Calls("auth.test")[0].Took, 50*time.Millisecond)
 }
 
+func TestAWebSocketThatIsRefused(t *testing.T) {
+	t.Parallel()
+	s := slacktest.Start(t)
+	s.Fail("link", 1, slacktest.Fault{Status: http.StatusServiceUnavailable})
+	connect(t, s)
+	require.Equal(t, http.StatusServiceUnavailable, s.Calls("link")[0].Status)
+	require.Len(t, s.Calls("apps.connections.open"), 2)
+}
+
 func TestAnOutage(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)

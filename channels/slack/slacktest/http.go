@@ -75,7 +75,7 @@ func (s *Server) push(ctx context.Context, target, contentType string, body []by
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	return response.StatusCode, answer, response.Header, err
 }

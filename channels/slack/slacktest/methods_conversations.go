@@ -59,7 +59,8 @@ func (s *Server) list(r *request, visible func(*channel) bool) (reply, error) {
 	kinds := r.types()
 	var found []reply
 	for _, c := range s.channels {
-		if slices.Contains(kinds, c.Kind) && visible(c) && !(c.Archived && r.yes("exclude_archived")) {
+		hidden := c.Archived && r.yes("exclude_archived")
+		if slices.Contains(kinds, c.Kind) && visible(c) && !hidden {
 			found = append(found, c.wire())
 		}
 	}

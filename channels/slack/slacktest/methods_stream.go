@@ -3,6 +3,7 @@ package slacktest
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 )
 
 func (s *Server) startStream(r *request) (reply, error) {
@@ -121,6 +122,7 @@ func readChunks(raw json.RawMessage) (chunks []json.RawMessage, text string, err
 	if json.Unmarshal(raw, &chunks) != nil {
 		return nil, "", fail("invalid_chunks")
 	}
+	var said strings.Builder
 	for _, chunk := range chunks {
 		var c struct{ Type, Text string }
 		if json.Unmarshal(chunk, &c) != nil || c.Type == "" {
@@ -129,9 +131,9 @@ func readChunks(raw json.RawMessage) (chunks []json.RawMessage, text string, err
 		if runes(c.Text) > maxMarkdown {
 			return nil, "", fail("msg_too_long")
 		}
-		text += c.Text
+		said.WriteString(c.Text)
 	}
-	return chunks, text, nil
+	return chunks, said.String(), nil
 }
 
 // EndStream ends a stream as Slack does with one that is minutes old, or, if

@@ -11,7 +11,7 @@ const (
 
 	BotToken      = "xoxb-1-bot"
 	AppToken      = "xapp-1-app"
-	SigningSecret = "8f742231b10e8888abcd99yyyzzz85a5" //nolint:gosec // a test's
+	SigningSecret = "8f742231b10e8888abcd99yyyzzz85a5"
 )
 
 // The people and channels that every server begins with. The bot is a member of

@@ -64,7 +64,7 @@ func (s *Server) Say(user, channel, text string, options ...SayOption) Delivery 
 	if m.ThreadTS != "" {
 		thread, err := c.threadFor(m.ThreadTS)
 		if err != nil {
-			panic(fmt.Sprintf("slacktest: there is no message %s", m.ThreadTS))
+			panic("slacktest: there is no message " + m.ThreadTS)
 		}
 		m.ThreadTS = thread
 	}

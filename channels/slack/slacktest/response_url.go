@@ -43,7 +43,7 @@ func (s *Server) serveResponseURL(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		s.mu.Lock()
-		err = s.use(s.responses[r.PathValue("id")], args)
+		err = s.use(s.responses[r.PathValue("id")], args) //nolint:contextcheck // what it sends to the app outlives the request
 		s.change()
 		s.mu.Unlock()
 	}

@@ -89,7 +89,7 @@ func New(options ...Option) (*Server, error) {
 	s.base = "http://" + listener.Addr().String()
 	s.gate = &gate{Listener: listener, open: map[*tracked]struct{}{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.web = &http.Server{Handler: s.routes(), ErrorLog: log.New(io.Discard, "", 0)} //nolint:gosec // a test's server, on loopback
+	s.web = &http.Server{Handler: s.routes(), ErrorLog: log.New(io.Discard, "", 0)}
 	s.running.Go(func() { _ = s.web.Serve(s.gate) })
 	return s, nil
 }

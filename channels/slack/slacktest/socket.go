@@ -57,7 +57,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		c.keepPinged(s.ping)
 	}()
 	defer close(c.gone)
-	defer ws.Close() //nolint:errcheck // it ends here
+	defer ws.Close()
 	for {
 		_, body, err := ws.ReadMessage()
 		if err != nil {
