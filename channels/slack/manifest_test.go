@@ -1,0 +1,53 @@
+package slack_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/holdfast-ai/holdfast/channels/slack"
+	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+)
+
+func TestManifest(t *testing.T) {
+	t.Parallel()
+	var manifest struct {
+		Features struct {
+			SlashCommands []struct{ Command string } `yaml:"slash_commands"`
+			AppHome       struct {
+				Messages bool `yaml:"messages_tab_enabled"`
+				ReadOnly bool `yaml:"messages_tab_read_only_enabled"`
+			} `yaml:"app_home"`
+		}
+		OAuth struct {
+			Scopes struct{ Bot []string }
+		} `yaml:"oauth_config"`
+		Settings struct {
+			Events struct {
+				Bot []string `yaml:"bot_events"`
+			} `yaml:"event_subscriptions"`
+			Interactivity struct {
+				Enabled bool `yaml:"is_enabled"`
+			}
+			Socket bool `yaml:"socket_mode_enabled"`
+		}
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(slack.Manifest), &manifest))
+
+	var names []string
+	for _, scope := range slack.Scopes {
+		names = append(names, scope.Name)
+		require.NotEmpty(t, scope.Why, scope.Name)
+		require.Contains(t, slacktest.AllScopes, scope.Name)
+	}
+	require.IsIncreasing(t, names)
+	require.Equal(t, names, manifest.OAuth.Scopes.Bot)
+	require.Equal(t, []string{"app_mention", "message.channels", "message.groups", "message.im", "message.mpim"}, manifest.Settings.Events.Bot)
+	require.Equal(t, "/holdfast", manifest.Features.SlashCommands[0].Command)
+	require.Contains(t, slack.Manifest, "callback_id: holdfast_stop")
+	require.True(t, manifest.Features.AppHome.Messages)
+	require.False(t, manifest.Features.AppHome.ReadOnly)
+	require.True(t, manifest.Settings.Interactivity.Enabled)
+	require.True(t, manifest.Settings.Socket)
+}
