@@ -4,6 +4,7 @@
 package activities
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -27,11 +29,15 @@ type AgentOptions struct {
 	Temperature float64
 	Window      int // messages of earlier turns that the model sees
 	Tools       *tool.Registry
-	Supervisor  *supervisor.Supervisor // whose commands a stopped turn ends; may be nil
-	Events      event.Bus
-	Gatherers   map[string]channels.Gatherer // channels whose messages need more from their platform, by name
-	Workspace   string                       // absolute path
-	Logger      *slog.Logger
+	// SubagentTools are the tools of subagents, by depth from 1.
+	SubagentTools []*tool.Registry
+	// Signal brings an accepted message to its session.
+	Signal     func(ctx context.Context, message store.Inbound) error
+	Supervisor *supervisor.Supervisor // whose commands a stopped turn ends; may be nil
+	Events     event.Bus
+	Gatherers  map[string]channels.Gatherer // channels whose messages need more from their platform, by name
+	Workspace  string                       // absolute path
+	Logger     *slog.Logger
 }
 
 // Agent has the activities of a turn. Its exported methods are activities.
@@ -51,4 +57,15 @@ func NewAgent(o AgentOptions) (*Agent, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Agent{AgentOptions: o}, nil
+}
+
+// tools are those that a session's turns have.
+func (a *Agent) tools(session protocol.SessionRef) *tool.Registry {
+	if session.Depth == 0 {
+		return a.Tools
+	}
+	if session.Depth > len(a.SubagentTools) {
+		return &tool.Registry{}
+	}
+	return a.SubagentTools[session.Depth-1]
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
 // callLimit bounds the tool calls of one completion, so that they fit a payload.
@@ -49,6 +50,9 @@ func (a *Agent) tellRetry(ctx context.Context, in protocol.CompleteInput, attemp
 
 func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info activity.Info) (protocol.CompleteResult, error) {
 	failpoint.Hit("complete.start")
+	if err := a.checkRunning(ctx, in.Session); err != nil {
+		return protocol.CompleteResult{}, err
+	}
 	if err := a.gather(ctx, in, int(info.Attempt)); err != nil {
 		return protocol.CompleteResult{}, err
 	}
@@ -65,7 +69,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	case begun.Answered, ended && leftOut(begun.Inbound, in.Messages):
 		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
 	case begun.Completion != nil:
-		return a.completed(begun.Turn, *begun.Completion), nil
+		return a.completed(in.Session, begun.Turn, *begun.Completion), nil
 	case begun.Turn.Status == store.TurnDone:
 		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
 	case ended:
@@ -82,7 +86,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	if len(stored.ToolCalls) == 0 {
 		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
 	}
-	return a.completed(begun.Turn, stored), nil
+	return a.completed(in.Session, begun.Turn, stored), nil
 }
 
 // leftOut reports whether one of the messages is not among those that a turn has
@@ -95,7 +99,7 @@ func leftOut(taken []store.Inbound, messages []string) bool {
 
 // call asks the model and stores what it says, and brings the turn up to date.
 func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *store.Begun) (store.Message, error) {
-	system, err := a.system()
+	system, err := a.system(in.Session)
 	if err != nil {
 		return store.Message{}, err
 	}
@@ -169,7 +173,7 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 		response, err := a.Provider.Complete(ctx, llm.Request{
 			Model:       a.Model,
 			Messages:    prompt.Messages(conversation),
-			Tools:       a.Tools.Specs(),
+			Tools:       a.tools(in.Session).Specs(),
 			MaxTokens:   a.MaxTokens,
 			Temperature: a.Temperature,
 		}, func(d llm.Delta) {
@@ -184,12 +188,17 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 	}
 }
 
-func (a *Agent) system() (string, error) {
-	files, err := prompt.Load(a.Workspace)
-	if err != nil {
+// system is the system prompt of a session's turns.
+func (a *Agent) system(session protocol.SessionRef) (string, error) {
+	input := prompt.Input{Workspace: a.Workspace, OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if session.Depth > 0 {
+		return prompt.Subagent(input), nil
+	}
+	var err error
+	if input.Files, err = prompt.Load(a.Workspace); err != nil {
 		return "", fmt.Errorf("read the workspace: %w", err)
 	}
-	return prompt.System(prompt.Input{Workspace: a.Workspace, OS: runtime.GOOS, Arch: runtime.GOARCH, Files: files}), nil
+	return prompt.System(input), nil
 }
 
 // announce tells who watches that a step starts: its text starts anew, and the
@@ -219,7 +228,7 @@ func (a *Agent) fill(ctx context.Context, history []store.Message, turn string) 
 
 // completed is a stored completion as the workflow and the UI see it, with each
 // call resolved: how it may be retried, for how long it may run.
-func (a *Agent) completed(turn store.Turn, m store.Message) protocol.CompleteResult {
+func (a *Agent) completed(session protocol.SessionRef, turn store.Turn, m store.Message) protocol.CompleteResult {
 	result := protocol.CompleteResult{
 		Preview: protocol.Preview(m.Content, protocol.PreviewLimit),
 		Final:   len(m.ToolCalls) == 0,
@@ -227,20 +236,21 @@ func (a *Agent) completed(turn store.Turn, m store.Message) protocol.CompleteRes
 		Model:   a.Name + "/" + a.Model,
 		Usage:   protocol.Usage(turn.Usage),
 	}
+	tools := a.tools(session)
 	for i, call := range m.ToolCalls {
 		resolved := protocol.Call{Index: i, Name: call.Name, Kind: "unknown", ReadOnly: true, Timeout: time.Minute}
-		if t, err := a.Tools.Lookup(call.Name); err == nil {
+		if t, err := tools.Lookup(call.Name); err == nil {
 			resolved.Kind, resolved.ReadOnly, resolved.Timeout = string(t.Kind), t.ReadOnly, t.Limit([]byte(call.Arguments))
 		}
-		resolved.Preview = protocol.Preview(a.title(call), previewShare(len(m.ToolCalls)))
+		resolved.Preview = protocol.Preview(title(tools, call), previewShare(len(m.ToolCalls)))
 		result.Calls = append(result.Calls, resolved)
 	}
 	return result
 }
 
 // title is what a person is shown of a call's arguments.
-func (a *Agent) title(call llm.ToolCall) string {
-	t, err := a.Tools.Lookup(call.Name)
+func title(tools *tool.Registry, call llm.ToolCall) string {
+	t, err := tools.Lookup(call.Name)
 	if err != nil {
 		return call.Arguments
 	}

@@ -64,7 +64,8 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 	info := activity.GetInfo(ctx)
 	turn, fresh, err := a.Store.Answer(ctx, store.AnswerInput{
 		Session: in.Session.Key, Channel: in.Session.Channel, Message: in.Message,
-		Reply: answer(in), Reset: in.Command == protocol.CommandNew,
+		Reply: a.answer(ctx, in), Reset: in.Command == protocol.CommandNew,
+		Stop: in.Command == protocol.CommandNew || in.Command == protocol.CommandStop,
 		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
 	})
 	if err != nil {
@@ -81,7 +82,7 @@ const help = `I answer messages, using tools where they help. Commands:
 - ` + "`/status`" + ` what is running
 - ` + "`/help`" + ` this text`
 
-func answer(in protocol.AnswerInput) string {
+func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput) string {
 	switch in.Command {
 	case protocol.CommandNew:
 		return "New conversation."
@@ -91,14 +92,17 @@ func answer(in protocol.AnswerInput) string {
 		}
 		return "Nothing is running."
 	case protocol.CommandStatus:
-		return status(in.Status)
+		return status(in.Status) + a.children(ctx, in.Status)
 	default:
 		return help
 	}
 }
 
 func status(s *protocol.Status) string {
-	if s == nil || s.Turn == "" {
+	switch {
+	case s != nil && s.Turn == "" && len(s.Children) > 0:
+		return "Waiting for subagents."
+	case s == nil || s.Turn == "":
 		return "Nothing is running."
 	}
 	var b strings.Builder

@@ -44,8 +44,9 @@ const (
 type Agent struct {
 	MaxIterations         int     `yaml:"max_iterations"` // model calls in a turn
 	SubagentMaxIterations int     `yaml:"subagent_max_iterations"`
-	MemoryWindow          int     `yaml:"memory_window"` // messages of earlier turns in a prompt
-	MaxTokens             int     `yaml:"max_tokens"`    // of one completion
+	SubagentDepth         int     `yaml:"subagent_depth"` // how deep subagents may spawn subagents; 1: not at all
+	MemoryWindow          int     `yaml:"memory_window"`  // messages of earlier turns in a prompt
+	MaxTokens             int     `yaml:"max_tokens"`     // of one completion
 	Temperature           float64 `yaml:"temperature"`
 	MidTurn               string  `yaml:"mid_turn"`
 }
@@ -175,6 +176,7 @@ func Default(home string) Config {
 		Agent: Agent{
 			MaxIterations:         40,
 			SubagentMaxIterations: 15,
+			SubagentDepth:         1,
 			MemoryWindow:          100,
 			MaxTokens:             4096,
 			Temperature:           0.7,

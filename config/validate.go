@@ -83,6 +83,7 @@ func (k *checker) provider(at path, name string, p Provider) {
 
 func (k *checker) agent(a Agent) {
 	k.atLeastOne("agent.max_iterations", a.MaxIterations)
+	k.when(a.SubagentDepth < 1 || a.SubagentDepth > 3, "agent.subagent_depth", "must be from 1 to 3, not %d", a.SubagentDepth)
 	k.atLeastOne("agent.subagent_max_iterations", a.SubagentMaxIterations)
 	k.atLeastOne("agent.memory_window", a.MemoryWindow)
 	k.atLeastOne("agent.max_tokens", a.MaxTokens)

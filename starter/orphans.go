@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -39,6 +41,8 @@ func (s *Starter) adoptOlder(ctx context.Context, age time.Duration) error {
 		described, err := s.o.Client.DescribeWorkflowExecution(ctx, turn.WorkflowID, "")
 		_, lost := errors.AsType[*serviceerror.NotFound](err)
 		switch {
+		case lost && strings.HasPrefix(turn.Session, protocol.SubagentChannel+":"):
+			continue // who spawned it begins it again, or watchSubagents gives it up
 		case lost:
 			err = s.restart(ctx, turn)
 		case err == nil:

@@ -29,6 +29,10 @@ func (s *Starter) Run(ctx context.Context, receivers map[string]channels.Receive
 		s.every(ctx, orphanInterval, s.adopt)
 		return nil
 	})
+	group.Go(func() error {
+		s.every(ctx, orphanInterval, s.watchSubagents)
+		return nil
+	})
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("run the channels: %w", err)
 	}

@@ -33,13 +33,14 @@ const (
 
 // Options are what a [Starter] works with. All but Logger are required.
 type Options struct {
-	Client client.Client
-	Store  *store.Store
-	Events event.Bus
-	Model  string // as configured, for the UI
-	Steps  int    // model calls in a turn
-	Steer  bool   // messages of the same sender join a running turn
-	Logger *slog.Logger
+	Client        client.Client
+	Store         *store.Store
+	Events        event.Bus
+	Model         string // as configured, for the UI
+	Steps         int    // model calls in a turn
+	SubagentSteps int    // the same, of a subagent
+	Steer         bool   // messages of the same sender join a running turn
+	Logger        *slog.Logger
 }
 
 // Starter turns inbound messages into workflow starts. Safe for concurrent use.
@@ -129,7 +130,7 @@ func (s *Starter) signal(ctx context.Context, m store.Inbound) error {
 	defer cancel()
 	_, err := s.o.Client.SignalWithStartWorkflow(ctx, protocol.WorkflowID(m.Session),
 		protocol.MessageSignal, protocol.Message{
-			ID: m.ID, Sender: m.Sender, Command: protocol.Command(m.Command), Join: m.Join, Preview: preview,
+			ID: m.ID, Sender: m.Sender, Command: protocol.Command(m.Command), Join: m.Join, Preview: preview, Child: m.Child,
 		},
 		client.StartWorkflowOptions{
 			TaskQueue:             protocol.AgentQueue,
@@ -138,7 +139,7 @@ func (s *Starter) signal(ctx context.Context, m store.Inbound) error {
 			TypedSearchAttributes: searchAttributes(m),
 		},
 		protocol.SessionWorkflow, protocol.SessionInput{
-			Session: ref, Model: s.o.Model, Limits: protocol.Limits{Steps: s.o.Steps},
+			Session: ref, Model: s.o.Model, Limits: protocol.Limits{Steps: s.o.Steps, SubagentSteps: s.o.SubagentSteps},
 		})
 	if err != nil {
 		return fmt.Errorf("signal %s: %w", protocol.WorkflowID(m.Session), err)

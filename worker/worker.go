@@ -56,6 +56,7 @@ func New(o Options) (*Worker, error) {
 	if o.Agent != nil {
 		agent := worker.New(o.Client, protocol.AgentQueue, options(o))
 		agent.RegisterWorkflowWithOptions(workflows.Session, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
+		agent.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: protocol.SubagentWorkflow})
 		agent.RegisterActivity(o.Agent)
 		w.workers = append(w.workers, agent)
 	}

@@ -22,6 +22,9 @@ func details(status protocol.Status, last string) string {
 		return text
 	}
 	text := fmt.Sprintf("**turn** `%s` · **step** %d · **tokens** %d\n\n%s", status.Turn, status.Step, status.Tokens, status.Doing)
+	for _, child := range status.Children {
+		text += "\n\nsubagent: " + child.Label
+	}
 	if status.Queued > 0 {
 		text += "\n\nmessages waiting: " + strconv.Itoa(status.Queued)
 	}

@@ -29,13 +29,7 @@ const (
 // SignalWithStart, completes when nothing is left to do, and never fails for a
 // turn that did.
 func Session(ctx workflow.Context, input protocol.SessionInput) error {
-	s := &session{
-		ref:    input.Session,
-		model:  input.Model,
-		limits: input.Limits,
-		state:  input.State,
-		inbox:  workflow.GetSignalChannel(ctx, protocol.MessageSignal),
-	}
+	s := newSession(ctx, input)
 	if err := s.setup(ctx); err != nil {
 		return err
 	}
@@ -53,6 +47,16 @@ type session struct {
 	turn     *turn  // the one that state.Turn is of; nil if there is none
 	last     string // how the last turn ended, if not with the model's answer
 	commands int    // being answered beside the turn
+}
+
+func newSession(ctx workflow.Context, input protocol.SessionInput) *session {
+	return &session{
+		ref:    input.Session,
+		model:  input.Model,
+		limits: input.Limits,
+		state:  input.State,
+		inbox:  workflow.GetSignalChannel(ctx, protocol.MessageSignal),
+	}
 }
 
 func (s *session) setup(ctx workflow.Context) error {
@@ -80,30 +84,38 @@ func (s *session) setup(ctx workflow.Context) error {
 func (s *session) run(ctx workflow.Context) error {
 	for {
 		s.drain(ctx)
+		if ctx.Err() != nil {
+			s.stopChildren(ctx)
+		}
 		switch {
-		case !s.busy() && s.commands == 0:
+		case s.idle():
 			return ctx.Err()
 		case !s.busy():
 			s.rest(ctx)
 		case s.continues(ctx):
 			return workflow.NewContinueAsNewError(ctx, Session, s.carry())
 		case s.turn == nil && s.state.Queue[0].Command != protocol.CommandNone:
-			s.answer(ctx, s.command(s.pop()))
+			s.answer(ctx, s.command(ctx, s.pop()))
 		default:
 			s.runTurn(ctx)
 		}
 	}
 }
 
+// idle reports whether nothing is left to do, nor a report to come.
+func (s *session) idle() bool { return !s.busy() && s.commands == 0 && len(s.state.Children) == 0 }
+
 // busy reports whether there is something to do.
 func (s *session) busy() bool { return s.turn != nil || len(s.state.Queue) > 0 }
 
-// rest waits until there is something to do or every command is answered. Being
-// cancelled is no reason to leave a command without its answer.
+// rest waits until there is something to do, or nothing is left. Being cancelled is
+// no reason to leave a command without its answer.
 func (s *session) rest(ctx workflow.Context) {
-	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	disconnected, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	_ = workflow.Await(ctx, func() bool { return s.busy() || s.commands == 0 || s.inbox.Len() > 0 })
+	_ = workflow.Await(disconnected, func() bool {
+		return s.busy() || s.idle() || s.inbox.Len() > 0 || ctx.Err() != nil && len(s.state.Children) > 0
+	})
 }
 
 // continues reports whether the session is to go on as a new run. What only this
@@ -125,6 +137,7 @@ func (s *session) drain(ctx workflow.Context) {
 // take puts a message where it belongs, once. What a command is about is settled
 // here: what comes after it is none of its business.
 func (s *session) take(ctx workflow.Context, m protocol.Message) {
+	s.reported(m.Child)
 	full := m.Command == protocol.CommandNone && len(s.state.Queue) >= queueLimit
 	if full || slices.Contains(s.state.Recent, m.ID) {
 		return
@@ -138,19 +151,21 @@ func (s *session) take(ctx workflow.Context, m protocol.Message) {
 		s.state.Queue = append(s.state.Queue, m)
 	case protocol.CommandNew:
 		s.stopTurn()
+		s.stopChildren(ctx)
 		s.state.Queue = slices.Insert(s.state.Queue, 0, m)
 	case protocol.CommandHelp, protocol.CommandStop, protocol.CommandStatus:
-		s.answerNow(ctx, s.command(m))
+		s.answerNow(ctx, s.command(ctx, m))
 	default:
 		workflow.GetLogger(ctx).Warn("unknown command dropped", "command", string(m.Command))
 	}
 }
 
 // command does what a command asks of the turn, and returns what to answer.
-func (s *session) command(m protocol.Message) protocol.AnswerInput {
-	input := protocol.AnswerInput{
-		Session: s.ref, Message: m.ID, Command: m.Command,
-		Stopped: m.Command == protocol.CommandStop && s.stopTurn(),
+func (s *session) command(ctx workflow.Context, m protocol.Message) protocol.AnswerInput {
+	input := protocol.AnswerInput{Session: s.ref, Message: m.ID, Command: m.Command}
+	if m.Command == protocol.CommandStop {
+		turn, children := s.stopTurn(), s.stopChildren(ctx)
+		input.Stopped = turn || children
 	}
 	if m.Command == protocol.CommandStatus {
 		status := s.status()
@@ -201,7 +216,7 @@ func (s *session) begin() {
 }
 
 func (s *session) newTurn() *turn {
-	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining, report: s.report}
+	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining, report: s.report, spawn: s.spawn}
 }
 
 // runTurn runs the next turn, or goes on with the one that was carried over.
@@ -288,7 +303,7 @@ func (s *session) carry() protocol.SessionInput {
 }
 
 func (s *session) status() protocol.Status {
-	status := protocol.Status{Queued: len(s.state.Queue), Turns: s.state.Turns}
+	status := protocol.Status{Queued: len(s.state.Queue), Turns: s.state.Turns, Children: s.state.Children}
 	if s.turn != nil {
 		status.Turn = s.turn.state.ID
 		status.Step = s.turn.state.Step

@@ -23,8 +23,9 @@ type turn struct {
 	joining func() []protocol.Message // takes the messages that join at this step boundary
 	joined  []protocol.Message        // those that joined at the current step
 	report  func(workflow.Context)    // shows where the turn stands
-	doing   string                    // what runs now, for a person
-	ended   string                    // how it ended, if not with the model's answer
+	spawn   func(ctx workflow.Context, turn string, step int, call protocol.Call)
+	doing   string // what runs now, for a person
+	ended   string // how it ended, if not with the model's answer
 
 	stopped bool                // by a command, whose answer tells the user
 	cancel  workflow.CancelFunc // nil while the turn does not run
@@ -116,9 +117,13 @@ func (t *turn) callTools(ctx workflow.Context, calls []protocol.Call) error {
 }
 
 func (t *turn) wait(ctx workflow.Context, future workflow.Future, call protocol.Call) error {
-	err := future.Get(ctx, nil)
+	var result protocol.CallToolResult
+	err := future.Get(ctx, &result)
 	switch {
 	case err == nil:
+		if call.Kind == protocol.SpawnKind && !result.Failed {
+			t.spawn(ctx, t.state.ID, t.state.Step, call)
+		}
 		return nil
 	case ctx.Err() != nil:
 		return err

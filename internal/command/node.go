@@ -81,7 +81,7 @@ func openNode(ctx context.Context, cfg config.Config, log *slog.Logger, r roles)
 	if err := n.openChannels(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.openWorker, n.openStarter} {
+	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.newStarter, n.openWorker, n.openStarter} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -265,44 +265,20 @@ func (n *node) openWorker(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Agent, error) {
-	var err error
-	if n.commands, err = supervisor.New(supervisor.Options{
-		Dir: filepath.Join(n.cfg.DataDir(), "commands"), Logger: n.log,
-	}); err != nil {
-		return nil, err
-	}
-	tools, err := newTools(n.cfg, n.commands)
-	if err != nil {
-		return nil, err
-	}
-	if len(outboxes) > 0 {
-		message, err := activities.NewMessageTool(n.store, outboxes, n.cfg.Workspace)
-		if err != nil {
-			return nil, err
-		}
-		if err := tools.Register(message); err != nil {
-			return nil, err
-		}
-	}
-	return activities.NewAgent(activities.AgentOptions{
-		Store: n.store, Events: n.events, Logger: n.log,
-		Provider: n.model.provider, Name: n.model.service, Model: n.model.name,
-		MaxTokens: n.cfg.Agent.MaxTokens, Temperature: n.cfg.Agent.Temperature, Window: n.cfg.Agent.MemoryWindow,
-		Gatherers: n.gatherers(), Tools: tools, Supervisor: n.commands, Workspace: n.cfg.Workspace,
+// newStarter makes what brings messages to their sessions: those of users, and a
+// worker's own.
+func (n *node) newStarter(context.Context) (err error) {
+	n.starter, err = starter.New(starter.Options{
+		Client: n.client, Store: n.store, Events: n.events, Logger: n.log, Model: n.model.title(),
+		Steps: n.cfg.Agent.MaxIterations, SubagentSteps: n.cfg.Agent.SubagentMaxIterations,
+		Steer: n.cfg.Agent.MidTurn == config.MidTurnSteer,
 	})
+	return err
 }
 
 func (n *node) openStarter(ctx context.Context) (err error) {
 	if !n.roles.starter {
 		return nil
-	}
-	n.starter, err = starter.New(starter.Options{
-		Client: n.client, Store: n.store, Events: n.events, Logger: n.log,
-		Model: n.model.title(), Steps: n.cfg.Agent.MaxIterations, Steer: n.cfg.Agent.MidTurn == config.MidTurnSteer,
-	})
-	if err != nil {
-		return err
 	}
 	if n.cfg.Channels.HTTP.Enabled || n.roles.private {
 		options := http.Options{
@@ -334,7 +310,7 @@ func (n *node) run(ctx context.Context) error {
 	if n.commands != nil {
 		go n.sweepCommands(ctx)
 	}
-	if n.starter != nil {
+	if n.roles.starter {
 		receivers := map[string]channels.Receiver{}
 		for name, channel := range n.push {
 			receivers[name] = channel

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/web"
 )
 
-// newTools returns the tools that the agent has.
-func newTools(cfg config.Config, commands *supervisor.Supervisor) (*tool.Registry, error) {
+// newTools returns the tools that an agent and its subagents have.
+func newTools(cfg config.Config, commands *supervisor.Supervisor) ([]tool.Tool, error) {
 	files, err := fs.New(fs.Options{Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace})
 	if err != nil {
 		return nil, fmt.Errorf("make the file tools: %w", err)
@@ -28,11 +28,7 @@ func newTools(cfg config.Config, commands *supervisor.Supervisor) (*tool.Registr
 	if err != nil {
 		return nil, fmt.Errorf("make the web tools: %w", err)
 	}
-	registry := &tool.Registry{}
-	if err := registry.Register(append(append(files, sites...), exec)...); err != nil {
-		return nil, err
-	}
-	return registry, nil
+	return append(append(files, sites...), exec), nil
 }
 
 func searchOf(c config.Web) web.Search {

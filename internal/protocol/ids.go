@@ -31,7 +31,24 @@ func SessionKey(channel, chat, thread string) string {
 }
 
 // WorkflowID is the ID of a session's workflow. One open run at most has it.
-func WorkflowID(session string) string { return "session/" + session }
+func WorkflowID(session string) string {
+	if id, ok := strings.CutPrefix(session, SubagentChannel+":"); ok {
+		return SubagentChannel + "/" + id
+	}
+	return "session/" + session
+}
+
+// SubagentSession is the session of the subagent that a call spawned.
+func SubagentSession(callKey string) string { return SubagentChannel + ":" + callKey }
+
+// TaskMessage is the ID of the message with a subagent's task.
+func TaskMessage(callKey string) string { return MessageID(SubagentChannel, "task", callKey) }
+
+// ReportMessage is the ID of the message with a subagent's report.
+func ReportMessage(callKey string) string { return MessageID(SubagentChannel, "report", callKey) }
+
+// ShortID is what people are shown of the key of the call that spawned a subagent.
+func ShortID(callKey string) string { return shortHash(callKey)[:8] }
 
 // OutboxID is the ID of a turn's reply.
 func OutboxID(turn string) string { return "o" + strings.TrimPrefix(turn, "m") }

@@ -27,10 +27,22 @@ const (
 	EndTurnActivity  = "EndTurn"
 	AnswerActivity   = "Answer"
 	DeliverActivity  = "Deliver"
+	ReportActivity   = "Report"
 )
 
-// SessionWorkflow is the name of the workflow that is a session.
-const SessionWorkflow = "Session"
+// Names of the workflows.
+const (
+	SessionWorkflow  = "Session"
+	SubagentWorkflow = "Subagent"
+)
+
+// SubagentChannel is the channel of subagents' sessions: nobody writes there but
+// those who spawned them.
+const SubagentChannel = "subagent"
+
+// SpawnKind is the kind of the tool call that spawns a subagent: the workflow has a
+// part in it.
+const SpawnKind = "spawn"
 
 // StatusQuery is the name of the query that returns a session's [Status].
 const StatusQuery = "status"
@@ -73,6 +85,7 @@ const (
 type SessionRef struct {
 	Key     string `json:"key"`
 	Channel string `json:"channel"`
+	Depth   int    `json:"depth,omitempty"` // of a subagent: 1 for one that a user's session spawned
 }
 
 // Message tells a session that a message was accepted. What it says is in the
@@ -83,6 +96,7 @@ type Message struct {
 	Command Command `json:"command,omitempty"`
 	Join    bool    `json:"join,omitempty"` // may join a running turn of the same sender
 	Preview string  `json:"preview,omitempty"`
+	Child   string  `json:"child,omitempty"` // it is the report of this subagent
 }
 
 // SessionInput starts a session's run, and is what continue-as-new carries.
@@ -95,7 +109,8 @@ type SessionInput struct {
 
 // Limits bound a turn. They come from the starter's config and stay with the run.
 type Limits struct {
-	Steps int `json:"steps"` // model calls in a turn
+	Steps         int `json:"steps"`                    // model calls in a turn
+	SubagentSteps int `json:"subagent_steps,omitempty"` // the same, of a subagent
 }
 
 // SessionState is the control state of a session, bounded.
@@ -104,6 +119,21 @@ type SessionState struct {
 	Turn   *Turn     `json:"turn,omitempty"`   // the turn to go on with, if continued in the middle of one
 	Recent []string  `json:"recent,omitempty"` // message IDs seen lately, oldest first
 	Turns  int       `json:"turns,omitempty"`  // turns done in this chain of runs
+	// Children are the subagents whose report is to come.
+	Children []Child `json:"children,omitempty"`
+}
+
+// Child is a subagent as its parent knows it.
+type Child struct {
+	ID    string `json:"id"` // key of the call that spawned it
+	Label string `json:"label"`
+}
+
+// ReportInput asks to end a subagent and to bring its report to its parent.
+type ReportInput struct {
+	Session SessionRef `json:"session"` // the subagent's
+	ID      string     `json:"id"`      // key of the call that spawned it
+	Stopped bool       `json:"stopped,omitempty"`
 }
 
 // Turn is where a turn stands between two steps.
@@ -124,6 +154,8 @@ type Status struct {
 	Queued int    `json:"queued"`
 	Tokens int    `json:"tokens"` // of the running turn
 	Turns  int    `json:"turns"`
+	// Children are the subagents that are at work.
+	Children []Child `json:"children,omitempty"`
 }
 
 // CompleteInput asks for one model call.

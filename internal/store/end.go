@@ -147,6 +147,7 @@ type AnswerInput struct {
 	WorkflowID string
 	RunID      string
 	Reset      bool // begin a new epoch: the transcript so far is not shown to the model again
+	Stop       bool // stop the session's subagents
 	Silent     bool // make no outbox row
 }
 
@@ -186,6 +187,11 @@ func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn Turn, fresh bo
 			return err
 		}
 		turn, fresh = t.Turn, true
+		if in.Stop {
+			if err := tx.stopSubagents(ctx, in.Session); err != nil {
+				return err
+			}
+		}
 		if in.Reset {
 			_, err = tx.exec(ctx, `UPDATE sessions SET epoch = epoch + 1 WHERE key = $1`, in.Session)
 		}

@@ -13,31 +13,20 @@ const sweepAfter = 30 * time.Second
 
 const inboundColumns = `inbox.id, inbox.session, inbox.channel, inbox.chat, inbox.thread, inbox.sender, inbox.sender_name,
 	inbox.text, inbox.command, inbox.push, inbox.joins, inbox.sent_at, inbox.accepted_at, COALESCE(inbox.turn, ''),
-	inbox.files, inbox.gathered, inbox.platform_id`
+	inbox.files, inbox.gathered, inbox.platform_id, inbox.child`
 
 func scanInbound(rows *sql.Rows) (in Inbound, err error) {
 	return in, rows.Scan(&in.ID, &in.Session, &in.Channel, &in.Chat, &in.Thread, &in.Sender, &in.SenderName,
 		&in.Text, &in.Command, &in.Push, &in.Join, stamp{&in.SentAt}, stamp{&in.AcceptedAt}, &in.Turn,
-		document{&in.Files}, document{&in.Gathered}, &in.PlatformID)
+		document{&in.Files}, document{&in.Gathered}, &in.PlatformID, &in.Child)
 }
 
 // Accept stores a message, unless it is there already, and returns it as stored;
 // fresh says that it was not there. ErrConflict if its ID belongs to a message
 // with another text or session. AcceptedAt and Turn are the store's to set.
 func (s *Store) Accept(ctx context.Context, in Inbound) (stored Inbound, fresh bool, err error) {
-	accepted := now()
-	files, err := encode(len(in.Files) > 0, in.Files)
-	if err != nil {
-		return Inbound{}, false, fmt.Errorf("accept message %s: %w", in.ID, err)
-	}
 	err = s.write(ctx, "accept message "+in.ID, durable, func(tx *runner) error {
-		stored, fresh, err = one(ctx, tx, scanInbound, `INSERT INTO inbox
-			(id, session, channel, chat, thread, sender, sender_name, text, command, push, joins, sent_at, accepted_at, next_sweep_at, files, platform_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-			ON CONFLICT (id) DO NOTHING RETURNING `+inboundColumns,
-			in.ID, in.Session, in.Channel, in.Chat, in.Thread, in.Sender, in.SenderName, in.Text, in.Command,
-			in.Push, in.Join, in.SentAt, accepted, accepted.Add(sweepAfter), files, in.PlatformID)
-		if err != nil || fresh {
+		if fresh, err = tx.insertInbound(ctx, in); err != nil {
 			return err
 		}
 		stored, err = tx.inbound(ctx, in.ID)
@@ -50,6 +39,22 @@ func (s *Store) Accept(ctx context.Context, in Inbound) (stored Inbound, fresh b
 		return Inbound{}, false, fmt.Errorf("accept message %s: %w", in.ID, ErrConflict)
 	}
 	return stored, fresh, nil
+}
+
+// insertInbound stores a message, unless it is there, and reports whether it was not.
+func (r *runner) insertInbound(ctx context.Context, in Inbound) (fresh bool, err error) {
+	files, err := encode(len(in.Files) > 0, in.Files)
+	if err != nil {
+		return false, err
+	}
+	accepted := now()
+	changed, err := r.exec(ctx, `INSERT INTO inbox
+		(id, session, channel, chat, thread, sender, sender_name, text, command, push, joins, sent_at, accepted_at, next_sweep_at,
+			files, platform_id, child)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (id) DO NOTHING`,
+		in.ID, in.Session, in.Channel, in.Chat, in.Thread, in.Sender, in.SenderName, in.Text, in.Command,
+		in.Push, in.Join, in.SentAt, accepted, accepted.Add(sweepAfter), files, in.PlatformID, in.Child)
+	return changed == 1, err
 }
 
 // Inbound returns an accepted message, or ErrNotFound.
@@ -79,11 +84,11 @@ func (s *Store) MessageState(ctx context.Context, id string) (in Inbound, turn *
 }
 
 // Unswept returns messages that no turn has consumed and whose time to be looked
-// after has come, oldest first.
+// after has come, oldest first. A subagent's task needs none: who spawned it starts it.
 func (s *Store) Unswept(ctx context.Context, now time.Time, limit int) (all []Inbound, err error) {
 	err = s.read("read unswept messages", func(q *runner) error {
 		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
-			WHERE turn IS NULL AND next_sweep_at <= $1 ORDER BY +seq LIMIT $2`, now, limit)
+			WHERE turn IS NULL AND channel <> 'subagent' AND next_sweep_at <= $1 ORDER BY +seq LIMIT $2`, now, limit)
 		return err
 	})
 	return all, err
@@ -93,7 +98,7 @@ func (s *Store) Unswept(ctx context.Context, now time.Time, limit int) (all []In
 func (s *Store) Unconsumed(ctx context.Context, limit int) (all []Inbound, err error) {
 	err = s.read("read unconsumed messages", func(q *runner) error {
 		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
-			WHERE turn IS NULL ORDER BY +seq LIMIT $1`, limit)
+			WHERE turn IS NULL AND channel <> 'subagent' ORDER BY +seq LIMIT $1`, limit)
 		return err
 	})
 	return all, err

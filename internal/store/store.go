@@ -55,6 +55,7 @@ type Inbound struct {
 	AcceptedAt time.Time // set by the store
 	Turn       string    // the turn that consumed it; empty: none yet
 	Gathered   *Gathered // nil: not asked for yet
+	Child      string    // it is the report of the subagent that this call spawned
 }
 
 // Gathered is what a channel was asked for after it delivered a message.

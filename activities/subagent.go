@@ -1,0 +1,146 @@
+package activities
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const (
+	// subagentLimit is how many subagents of a session may run at once.
+	subagentLimit = 5
+	// labelLimit is how much of a task stands for it, in characters.
+	labelLimit = 30
+	// reportLimit bounds what a subagent reports, in bytes.
+	reportLimit = 16_000
+)
+
+type spawnArguments struct {
+	Task  string `json:"task" jsonschema:"what is to be done, with all that the subagent needs to know: it sees nothing of this conversation"`
+	Label string `json:"label,omitempty" jsonschema:"a few words that name the task"`
+}
+
+// NewSpawnTool returns the tool that hands a task to a subagent. It makes the task
+// durable; the workflow starts who works on it.
+func NewSpawnTool(s *store.Store) (tool.Tool, error) {
+	return tool.New("spawn", `Hand a task to a subagent that works on it by itself, beside you: good for what takes long or can be done apart.
+You go on at once; its report comes to you as a message when it is done.`,
+		protocol.SpawnKind, func(ctx context.Context, call tool.Call, args spawnArguments) (tool.Result, error) {
+			if strings.TrimSpace(args.Task) == "" {
+				return tool.Result{}, errors.New("the task is empty")
+			}
+			turn, _, _ := strings.Cut(call.Key, ".")
+			spawned, err := s.Spawn(ctx, store.SpawnInput{
+				ID: call.Key, Turn: turn, Task: args.Task, Label: cmp.Or(strings.TrimSpace(args.Label), label(args.Task)), Limit: subagentLimit,
+			})
+			switch {
+			case errors.Is(err, store.ErrTooMany):
+				return tool.Result{}, fmt.Errorf("%d subagents are at work already; wait for a report, or do it yourself", subagentLimit)
+			case err != nil:
+				return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
+			}
+			return tool.Result{Text: fmt.Sprintf("The subagent %q (%s) has begun. Its report will come as a message; do not wait for it.",
+				spawned.Label, protocol.ShortID(spawned.ID))}, nil
+		})
+}
+
+// label is what a task is called that was given no label.
+func label(task string) string {
+	task = strings.Join(strings.Fields(task), " ")
+	if utf8.RuneCountInString(task) <= labelLimit {
+		return task
+	}
+	return string([]rune(task)[:labelLimit]) + "…"
+}
+
+// Report ends a subagent: what its last turn said is put into its parent's inbox,
+// once, and signalled.
+func (a *Agent) Report(ctx context.Context, in protocol.ReportInput) error {
+	status, report := store.SubagentStopped, ""
+	if !in.Stopped {
+		turns, err := a.Store.Turns(ctx, in.Session.Key, 1)
+		if err != nil {
+			return fmt.Errorf("read what the subagent said: %w", err)
+		}
+		status, report = reported(turns)
+	}
+	message, err := a.Store.EndSubagent(ctx, in.ID, status, protocol.Cut(report, reportLimit))
+	if err != nil {
+		return fmt.Errorf("store the report: %w", err)
+	}
+	if message.ID == "" || message.Turn != "" {
+		return nil
+	}
+	if err := a.Signal(ctx, message); err != nil {
+		return fmt.Errorf("bring the report: %w", err)
+	}
+	return nil
+}
+
+// reported is what a subagent's last turn amounts to.
+func reported(turns []store.Turn) (store.SubagentStatus, string) {
+	if len(turns) == 0 {
+		return store.SubagentFailed, "It did not begin."
+	}
+	last := turns[0]
+	if last.Status != store.TurnDone {
+		return store.SubagentFailed, cmp.Or(last.Reply, "It ended without an answer.")
+	}
+	return store.SubagentDone, cmp.Or(last.Reply, "(it said nothing)")
+}
+
+// children says what each subagent of a session is doing, a line each.
+func (a *Agent) children(ctx context.Context, status *protocol.Status) string {
+	if status == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, child := range status.Children {
+		fmt.Fprintf(&b, "\n- subagent %s (%s): %s", protocol.ShortID(child.ID), child.Label, a.doing(ctx, protocol.SubagentSession(child.ID)))
+	}
+	return b.String()
+}
+
+// doing says what the last thing is that a session's turn began.
+func (a *Agent) doing(ctx context.Context, session string) string {
+	rows, err := a.Store.Transcript(ctx, session, currentEpoch, 1)
+	if err != nil || len(rows) == 0 {
+		return "begins"
+	}
+	last := rows[0]
+	if len(last.ToolCalls) == 0 {
+		return fmt.Sprintf("step %d, thinking", last.Step)
+	}
+	call := last.ToolCalls[len(last.ToolCalls)-1]
+	return fmt.Sprintf("step %d, %s: %s", last.Step, call.Name, protocol.Cut(strings.Join(strings.Fields(title(a.Tools, call)), " "), doingLimit))
+}
+
+const (
+	// currentEpoch asks the store for a session's transcript since its last fresh start.
+	currentEpoch = -1
+	// doingLimit is how much is shown of a call, in bytes.
+	doingLimit = 80
+)
+
+// checkRunning refuses the steps of a subagent that was stopped.
+func (a *Agent) checkRunning(ctx context.Context, session protocol.SessionRef) error {
+	if session.Depth == 0 {
+		return nil
+	}
+	_, id, _ := strings.Cut(session.Key, ":")
+	subagent, err := a.Store.Subagent(ctx, id)
+	if err != nil {
+		return fmt.Errorf("look for the subagent: %w", err)
+	}
+	if subagent.Status != store.SubagentRunning {
+		return store.ErrTurnEnded
+	}
+	return nil
+}

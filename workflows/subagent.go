@@ -1,0 +1,101 @@
+package workflows
+
+import (
+	"slices"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// subagentSteps bounds the model calls of a subagent's turn where the run was
+// started without saying.
+const subagentSteps = 15
+
+// Subagent works on one task in a session of its own, and tells the session that
+// spawned it what came of it. It outlives the run that started it, which may have
+// continued as new; that it ends without a word is noticed by the starter.
+func Subagent(ctx workflow.Context, input protocol.SessionInput) error {
+	s := newSession(ctx, input)
+	if err := s.setup(ctx); err != nil {
+		return err
+	}
+	err := s.run(ctx)
+	if workflow.IsContinueAsNewError(err) {
+		return err
+	}
+	report := protocol.ReportInput{Session: s.ref, ID: subagentID(s.ref.Key), Stopped: ctx.Err() != nil}
+	if failed := executeReport(ctx, report); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// subagentID is the key of the call that spawned the subagent of a session.
+func subagentID(session string) string { return session[len(protocol.SubagentChannel)+1:] }
+
+// spawn starts the subagent whose task a call has put into the store. That there
+// is one already is fine: it is this one.
+func (s *session) spawn(ctx workflow.Context, turn string, step int, call protocol.Call) {
+	child := protocol.Child{ID: protocol.CallKey(turn, step, call.Index), Label: cut(call.Preview, summaryLimit)}
+	if slices.Contains(s.state.Children, child) {
+		return
+	}
+	s.state.Children = append(s.state.Children, child)
+	ref := protocol.SessionRef{Key: protocol.SubagentSession(child.ID), Channel: protocol.SubagentChannel, Depth: s.ref.Depth + 1}
+	steps := s.limits.SubagentSteps
+	if steps == 0 {
+		steps = subagentSteps
+	}
+	task := protocol.TaskMessage(child.ID)
+	input := protocol.SessionInput{
+		Session: ref, Model: s.model, Limits: protocol.Limits{Steps: steps, SubagentSteps: steps},
+		State: protocol.SessionState{Queue: []protocol.Message{{ID: task}}, Recent: []string{task}},
+	}
+	future := executeSubagent(ctx, child, s.ref.Key, input)
+	if err := future.GetChildWorkflowExecution().Get(ctx, nil); err != nil && !temporal.IsWorkflowExecutionAlreadyStartedError(err) {
+		workflow.GetLogger(ctx).Error("subagent not started", "subagent", child.ID, "err", err)
+	}
+}
+
+// executeSubagent starts a subagent that a cancelled turn or a continued session
+// leaves alone: a stop cancels it by name.
+func executeSubagent(ctx workflow.Context, child protocol.Child, parent string, input protocol.SessionInput) workflow.ChildWorkflowFuture {
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
+	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID:            protocol.WorkflowID(input.Session.Key),
+		TaskQueue:             protocol.AgentQueue,
+		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		StaticSummary:         cut("subagent of "+parent+": "+child.Label, summaryLimit),
+		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+	})
+	return workflow.ExecuteChildWorkflow(ctx, protocol.SubagentWorkflow, input)
+}
+
+// executeReport ends a subagent whatever becomes of ctx.
+func executeReport(ctx workflow.Context, input protocol.ReportInput) error {
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	ctx = workflow.WithActivityOptions(ctx, bookOptions("report"))
+	return workflow.ExecuteActivity(ctx, protocol.ReportActivity, input).Get(ctx, nil)
+}
+
+// stopChildren cancels the subagents and forgets them: what they had to say is not
+// wanted any more. It reports whether there were any.
+func (s *session) stopChildren(ctx workflow.Context) bool {
+	stopped := len(s.state.Children) > 0
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
+	for _, child := range s.state.Children {
+		workflow.RequestCancelExternalWorkflow(ctx, protocol.WorkflowID(protocol.SubagentSession(child.ID)), "")
+	}
+	s.state.Children = nil
+	return stopped
+}
+
+// reported forgets a subagent whose report has come.
+func (s *session) reported(id string) {
+	s.state.Children = slices.DeleteFunc(s.state.Children, func(c protocol.Child) bool { return c.ID == id })
+}
