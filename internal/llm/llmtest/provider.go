@@ -111,6 +111,21 @@ func runAnswers(run runner) {
 		require.InDelta(t, 0.5, *got.Temperature, 0.001)
 	}, Text("ok"))
 
+	run("images come before the text", func(t *testing.T, p *probe) {
+		req := Conversation()
+		req.Messages[1].Images = []llm.Image{{MIME: "image/png", Data: []byte("one")}, {MIME: "image/jpeg", Data: []byte("two")}}
+		req.Messages[6].Content, req.Messages[6].Images = " ", []llm.Image{{Data: []byte("GIF89a")}}
+		resp, err := p.provider.Complete(t.Context(), req, nil)
+		require.NoError(t, err)
+		require.Empty(t, p.Invalid())
+		require.Equal(t, 12, resp.CachedTokens)
+		got := p.Requests()[0].Messages
+		require.Equal(t, "List it.", got[1].Content.Text)
+		require.Equal(t, []string{"data:image/png;base64,b25l", "data:image/jpeg;base64,dHdv"}, got[1].Content.Images)
+		require.Empty(t, got[6].Content.Text)
+		require.Equal(t, []string{"data:image/gif;base64,R0lGODlh"}, got[6].Content.Images)
+	}, Text("ok").Usage(34, 5).Cached(12))
+
 	run("a call of a tool", func(t *testing.T, p *probe) {
 		resp, err := p.complete(t.Context())
 		require.NoError(t, err)
@@ -222,6 +237,15 @@ func runFailures(run runner) {
 		require.False(t, err.Permanent())
 		require.ErrorContains(t, err, "overloaded")
 	}, Raw("text/event-stream", ": waiting\n\ndata: {\"error\":{\"message\":\"overloaded\",\"code\":502}}\n\n"))
+	run("images that the model does not take", func(t *testing.T, p *probe) {
+		req := Conversation()
+		_, err := p.provider.Complete(t.Context(), req, nil)
+		require.NotErrorIs(t, err, llm.ErrNoImages, "there was none")
+		req.Messages[1].Images = []llm.Image{{MIME: "image/png", Data: []byte("one")}}
+		_, err = p.provider.Complete(t.Context(), req, nil)
+		require.ErrorIs(t, err, llm.ErrNoImages)
+		require.True(t, remote.As(err).Permanent())
+	}, NoImages(), NoImages())
 	fails("a conversation that is too long", func(t *testing.T, _ *probe, err *remote.Error) {
 		require.ErrorIs(t, err, llm.ErrTooLong)
 		require.True(t, err.Permanent())

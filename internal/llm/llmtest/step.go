@@ -71,6 +71,9 @@ func Refuse(status int, code, message string) Step {
 // TooLong refuses because the conversation does not fit the model.
 func TooLong() Step { return Refuse(400, "context_length_exceeded", "the context is too long") }
 
+// NoImages refuses because the model takes no images.
+func NoImages() Step { return Refuse(400, "", "This model does not support image input") }
+
 // Hang says nothing until the client goes away or [Server.Release] is called;
 // then it breaks the connection.
 func Hang() Step { return Step{hang: true} }
@@ -123,5 +126,12 @@ func (s Step) Finish(reason string) Step {
 // Usage returns the step with the tokens that it is said to have used.
 func (s Step) Usage(prompt, completion int) Step {
 	s.completion.Usage = wire.Usage{PromptTokens: prompt, CompletionTokens: completion, TotalTokens: prompt + completion}
+	return s
+}
+
+// Cached returns the step with the tokens of the prompt that are said to have
+// been in the provider's cache. It comes after Usage.
+func (s Step) Cached(tokens int) Step {
+	s.completion.Usage.PromptTokensDetails = &wire.PromptTokensDetails{CachedTokens: tokens}
 	return s
 }

@@ -10,7 +10,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/wire"
 )
 
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var (
+	toolName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	imageData = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$`)
+)
 
 // Validate says what a strict provider would refuse in a request. Each tool call
 // must have exactly one result, directly after it and in the calls' order; there
@@ -68,10 +71,24 @@ func validateContent(m wire.Message) error {
 	switch {
 	case !m.Content.Present:
 		return errors.New("no content key")
+	case len(m.Content.Images) > 0:
+		return validateImages(m)
 	case m.Content.Null && m.Role == "assistant" && len(m.ToolCalls) > 0:
 		return nil
 	case strings.TrimSpace(m.Content.Text) == "":
 		return errors.New("empty content")
+	}
+	return nil
+}
+
+func validateImages(m wire.Message) error {
+	if m.Role != "user" {
+		return errors.New("only a user's message has images")
+	}
+	for _, url := range m.Content.Images {
+		if !strings.HasPrefix(url, "https://") && !imageData.MatchString(url) {
+			return fmt.Errorf("no image at %.40s", url)
+		}
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ func TestValidate(t *testing.T) {
 		{"an ID twice", user + `,{"role":"assistant","content":null,"tool_calls":[` + call1 + `,` + call1 + `]},` + res1 + `,` + res1, "twice"},
 		{"no ID", user + `,{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"a","arguments":"{}"}}]}`, "without an ID"},
 		{"no type", user + `,{"role":"assistant","content":null,"tool_calls":[{"id":"1","function":{"name":"a","arguments":"{}"}}]}`, "type"},
+		{"an image", `{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,b25l"}}]}`, ""},
+		{"an image of a model", user + `,{"role":"assistant","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,b25l"}}]}`, "only a user's"},
+		{"an image that is none", `{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:text/plain;base64,b25l"}}]}`, "no image"},
 		{"a bad name", user + `,{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"a b","arguments":"{}"}}]}`, "bad name"},
 		{"arguments that are no object", user + `,{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"a","arguments":"null"}}]}`, "no JSON object"},
 	}

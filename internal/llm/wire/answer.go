@@ -12,6 +12,13 @@ type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	TotalTokens      int `json:"total_tokens"`
+
+	PromptTokensDetails *PromptTokensDetails `json:"prompt_tokens_details,omitempty"` // nil: not said
+}
+
+// PromptTokensDetails says more of a prompt's tokens.
+type PromptTokensDetails struct {
+	CachedTokens int `json:"cached_tokens"`
 }
 
 // Completion is an answer.

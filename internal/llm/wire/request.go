@@ -38,11 +38,13 @@ type Message struct {
 	ReasoningContent string  `json:"reasoning_content,omitempty"`
 }
 
-// Content is the text of a message, given as such or as a list of parts.
+// Content is the text of a message, given as such or as a list of parts, and the
+// images among these.
 type Content struct {
 	Text    string
-	Present bool // the key was there
-	Null    bool // with null
+	Images  []string // their URLs, in order
+	Present bool     // the key was there
+	Null    bool     // with null
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -52,13 +54,19 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, &c.Text)
 	}
 	var parts []struct {
-		Text string `json:"text"`
+		Text     string `json:"text"`
+		ImageURL struct {
+			URL string `json:"url"`
+		} `json:"image_url"`
 	}
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return err
 	}
 	for _, p := range parts {
 		c.Text += p.Text
+		if p.ImageURL.URL != "" {
+			c.Images = append(c.Images, p.ImageURL.URL)
+		}
 	}
 	return nil
 }
