@@ -45,12 +45,15 @@ func quiet(text string) string { return everybody.ReplaceAllString(text, "$1@\u2
 
 // link is a link in Slack's markup, with a label that is in it already.
 func link(target, label string) string {
-	if !absolute.MatchString(target) {
-		return strings.TrimSpace(label + " (" + escape(target) + ")")
-	}
 	target = strings.ReplaceAll(escape(target), "|", "%7C")
+	if !absolute.MatchString(target) {
+		if target = quiet(target); label != target {
+			return strings.TrimSpace(label + " (" + target + ")")
+		}
+		return label
+	}
 	label = strings.NewReplacer("|", "¦", "<", "", ">", "", "\n", " ").Replace(label)
-	if label == "" || label == target || "mailto:"+label == target {
+	if label == "" || label == target {
 		return "<" + target + ">"
 	}
 	return "<" + target + "|" + label + ">"

@@ -8,9 +8,9 @@ import (
 
 // markup is one of Slack's <…>: a link, or a mention of a user, channel, group or
 // everybody, or a date; with a label after a bar or without.
-var markup = regexp.MustCompile(`<([^<>|\n]+)(?:\|([^<>\n]*))?>`)
+var markup = regexp.MustCompile(`<((?:[@#!]|[a-zA-Z][a-zA-Z0-9+.-]*:)[^<>|\n]+)(?:\|([^<>\n]*))?>`)
 
-// unescape undoes what Slack does to text, in this order of precedence.
+// unescape undoes what Slack does to text.
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
 // readable is a message's text as a person reads it: without the mention of
