@@ -73,7 +73,8 @@ type Response struct {
 	Usage        Usage
 	CachedTokens int    // of Usage.PromptTokens, those that the provider read from its cache; 0 when it does not say
 	Model        string // the model that answered, as the provider names it
-	Provider     string // whose model answered, as configured; empty where there is only one
+	Provider     string // whose model answered, as configured; empty where there is only one provider
+	Asked        string // the model that Provider was asked for; empty where there is only one provider
 }
 
 // Delta is a piece of a completion while it arrives.

@@ -106,7 +106,7 @@ func (c *candidate) ask(ctx context.Context, req llm.Request, on func(llm.Delta)
 	switch {
 	case err == nil:
 		c.breaker.succeeded()
-		response.Provider = c.service()
+		response.Provider, response.Asked = c.service(), c.Model
 		response.Model = cmp.Or(response.Model, c.Model)
 	case remote.As(err) != nil && !isReason(err):
 		c.breaker.succeeded() // it answers, if only that the request is wrong

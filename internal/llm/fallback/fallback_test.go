@@ -30,7 +30,7 @@ type nameless struct{ llm.Provider }
 
 func (n nameless) Complete(ctx context.Context, req llm.Request, on func(llm.Delta)) (llm.Response, error) {
 	response, err := n.Provider.Complete(ctx, req, on)
-	response.Provider = ""
+	response.Provider, response.Asked = "", ""
 	return response, err
 }
 
@@ -93,7 +93,7 @@ func TestTheNextOneIsAskedForWhatItMayAnswer(t *testing.T) {
 			}
 			require.NoError(t, err)
 			require.Equal(t, llm.Response{
-				Content: "from the second", FinishReason: "stop", Provider: "b", Model: "two",
+				Content: "from the second", FinishReason: "stop", Provider: "b", Asked: "two", Model: "two",
 				Usage: llm.Usage{PromptTokens: 3, CompletionTokens: 4},
 			}, response)
 		})
