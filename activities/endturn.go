@@ -92,7 +92,7 @@ func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput) string {
 		}
 		return "Nothing is running."
 	case protocol.CommandStatus:
-		return status(in.Status) + a.children(ctx, in.Status)
+		return status(in.Status) + a.children(ctx, in.Session.Key)
 	default:
 		return help
 	}

@@ -97,13 +97,14 @@ func reported(turns []store.Turn) (store.SubagentStatus, string) {
 }
 
 // children says what each subagent of a session is doing, a line each.
-func (a *Agent) children(ctx context.Context, status *protocol.Status) string {
-	if status == nil {
-		return ""
+func (a *Agent) children(ctx context.Context, session string) string {
+	running, err := a.Store.Subagents(ctx, session)
+	if err != nil {
+		return "\n(what the subagents do cannot be read: " + err.Error() + ")"
 	}
 	var b strings.Builder
-	for _, child := range status.Children {
-		fmt.Fprintf(&b, "\n- subagent %s (%s): %s", protocol.ShortID(child.ID), child.Label, a.doing(ctx, protocol.SubagentSession(child.ID)))
+	for _, child := range running {
+		fmt.Fprintf(&b, "\n- subagent %s (%s): %s", protocol.ShortID(child.ID), child.Label, a.doing(ctx, child.Session))
 	}
 	return b.String()
 }

@@ -30,7 +30,7 @@ func (s *Starter) Run(ctx context.Context, receivers map[string]channels.Receive
 		return nil
 	})
 	group.Go(func() error {
-		s.every(ctx, orphanInterval, s.watchSubagents)
+		s.every(ctx, subagentInterval, s.watchSubagents)
 		return nil
 	})
 	if err := group.Wait(); err != nil {

@@ -15,7 +15,10 @@ import (
 
 // subagentAge is how old a subagent is before we look whether its workflow is
 // there: who spawned it starts it a moment later.
-const subagentAge = time.Minute
+const subagentAge = 30 * time.Second
+
+// subagentInterval is how often we look.
+const subagentInterval = 15 * time.Second
 
 // Signal brings a message that is accepted to its session, starting that if need
 // be. On an error the sweeper will.
