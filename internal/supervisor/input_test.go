@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,7 +43,7 @@ func TestInput(t *testing.T) {
 		for i := range 20 {
 			line := fmt.Sprintf("line %d\n", i)
 			want.WriteString(line)
-			require.NoError(t, p.Write(fmt.Sprint(i), []byte(line), false))
+			require.NoError(t, p.Write(strconv.Itoa(i), []byte(line), false))
 		}
 		shows(t, p, want.String())
 		_, ended := p.Exit()

@@ -17,11 +17,20 @@ func (p *Process) Wait(ctx context.Context) (Exit, error) {
 	if err := until(ctx, p.exited, func() bool { return p.entry.phase() != running }); err != nil {
 		return Exit{}, err
 	}
-	exit, phase := p.entry.status()
-	if phase != finished {
+	return p.Status()
+}
+
+// Status returns how the command ended. The error is [ErrRunning] or [ErrLost] if
+// that cannot be said yet, or ever.
+func (p *Process) Status() (Exit, error) {
+	switch exit, phase := p.entry.status(); phase {
+	case finished:
+		return exit, nil
+	case running:
+		return Exit{}, ErrRunning
+	default:
 		return Exit{}, ErrLost
 	}
-	return exit, nil
 }
 
 // Exit returns how the command ended; false if it runs or was lost.

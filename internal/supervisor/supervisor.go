@@ -43,7 +43,8 @@ const starts = 3
 // could tell how the command ended: the machine went down, or it was killed.
 var ErrLost = errors.New("the command was started, but its supervisor died before the command ended")
 
-// ErrRunning says that a command is running and can therefore not be removed.
+// ErrRunning says that a command is running: it has no end yet, and cannot be
+// removed.
 var ErrRunning = errors.New("the command is running")
 
 // Options are the settings of a [Supervisor].

@@ -255,3 +255,20 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	require.Zero(t, wait(t, p).Code)
 }
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	s, dir := setup(t)
+	gate := filepath.Join(dir, "gate")
+	p := start(t, s, spec("t.1.0", "until [ -e "+gate+" ]; do sleep 0.01; done; exit 3"))
+	_, err := p.Status()
+	require.ErrorIs(t, err, supervisor.ErrRunning)
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
+	wait(t, p)
+	exit, err := p.Status()
+	require.NoError(t, err)
+	require.Equal(t, 3, exit.Code)
+
+	lost := start(t, s, spec("t.2.0", "kill -9 $PPID; sleep 100"))
+	eventually(t, func() bool { _, err := lost.Status(); return errors.Is(err, supervisor.ErrLost) }, "it is lost")
+}

@@ -1,8 +1,8 @@
 package shell
 
 import (
+	"bytes"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
@@ -18,32 +18,50 @@ func result(process *supervisor.Process, exit supervisor.Exit, timeout time.Dura
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
-	var text strings.Builder
-	text.Write(output)
-	note := func(format string, args ...any) {
-		if text.Len() > 0 && !strings.HasSuffix(text.String(), "\n") {
-			text.WriteByte('\n')
-		}
-		fmt.Fprintf(&text, "["+format+"]", args...)
-	}
+	var notes []string
 	if exit.Truncated {
-		note("%d bytes in all; the rest was not kept", total)
+		notes = append(notes, fmt.Sprintf("%d bytes in all; the rest was not kept", total))
 	}
 	if exit.TimedOut {
-		note("timed out after %v", timeout)
+		notes = append(notes, fmt.Sprintf("timed out after %v", timeout))
 	}
 	if exit.Stopped {
-		note("stopped")
+		notes = append(notes, "stopped")
 	}
+	if status := status(exit); status != "" {
+		notes = append(notes, status)
+	}
+	return tool.Result{Text: annotate(output, notes...), Failed: failed(exit)}, nil
+}
+
+func failed(exit supervisor.Exit) bool { return exit.Code != 0 || exit.TimedOut || exit.Stopped }
+
+// status says how the command ended; nothing if it never began.
+func status(exit supervisor.Exit) string {
 	switch {
 	case exit.Error != "":
-		note("could not be started: %s", exit.Error)
+		return "could not be started: " + exit.Error
 	case exit.Signal != "":
-		note("exit status %d, %s", exit.Code, exit.Signal)
+		return fmt.Sprintf("exit status %d, %s", exit.Code, exit.Signal)
 	case exit.Code >= 0:
-		note("exit status %d", exit.Code)
+		return fmt.Sprintf("exit status %d", exit.Code)
 	}
-	return tool.Result{Text: text.String(), Failed: exit.Code != 0 || exit.TimedOut || exit.Stopped}, nil
+	return ""
+}
+
+// annotate puts notes below what a command wrote.
+func annotate(output []byte, notes ...string) string {
+	text := bytes.NewBuffer(output)
+	if len(output) > 0 && output[len(output)-1] != '\n' {
+		text.WriteByte('\n')
+	}
+	for i, note := range notes {
+		if i > 0 {
+			text.WriteByte('\n')
+		}
+		text.WriteString("[" + note + "]")
+	}
+	return text.String()
 }
 
 // lost is the error for a command that nobody can tell the end of.

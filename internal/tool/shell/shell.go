@@ -1,15 +1,15 @@
-// Package shell has the exec tool: it runs a command that survives its worker.
+// Package shell has the agent's tools for commands: exec, which runs one to its
+// end, and sessions, which go on while the agent does other things. Both survive
+// their worker.
 package shell
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
@@ -17,33 +17,26 @@ import (
 )
 
 const (
-	toolName       = "exec"
-	defaultTimeout = time.Minute
-	defaultMost    = time.Hour
+	defaultTimeout  = time.Minute
+	defaultMost     = time.Hour
+	defaultLifetime = 12 * time.Hour
 	// margin is how much longer a call may take than its command: the supervisor
 	// enforces the timeout, and needs time to start it, end it and write it down.
-	margin        = 30 * time.Second
-	progressEvery = 500 * time.Millisecond
-	stopPatience  = 5 * time.Second
+	margin       = 30 * time.Second
+	stopPatience = 5 * time.Second
 )
 
-// Options are the settings of the exec tool.
+// Options are the settings of the tools.
 type Options struct {
 	Supervisor *supervisor.Supervisor
 	Workspace  string        // where commands run, and their HOME; absolute
 	Restrict   bool          // working_dir must be in the workspace
-	Timeout    time.Duration // for calls that name none; 0 means a minute
-	MaxTimeout time.Duration // the most that a call may ask for; 0 means an hour
+	Timeout    time.Duration // for exec calls that name none; 0 means a minute
+	MaxTimeout time.Duration // the most that an exec call may ask for, and that any call may wait; 0 means an hour
+	Lifetime   time.Duration // the longest that a session may run; 0 means 12 hours
 	Env        []string      // added to commands' environment, "NAME=value"
 	Host       string        // names this machine; empty means its host name
 	BootID     string        // changes when the machine starts anew; empty means the kernel's
-}
-
-// arguments are those of the tool.
-type arguments struct {
-	Command    string  `json:"command" jsonschema:"the command line, for bash"`
-	Timeout    float64 `json:"timeout,omitempty" jsonschema:"seconds after which the command is ended"`
-	WorkingDir string  `json:"working_dir,omitempty" jsonschema:"directory to run in, absolute or relative to the workspace; the workspace if not given"`
 }
 
 // runner runs commands.
@@ -52,78 +45,48 @@ type runner struct {
 	env []string
 }
 
-// New returns the exec tool.
-func New(options Options) (tool.Tool, error) {
+func newRunner(options Options) (*runner, error) {
 	r := &runner{Options: options}
 	r.Timeout = cmp.Or(r.Timeout, defaultTimeout)
 	r.MaxTimeout = max(cmp.Or(r.MaxTimeout, defaultMost), r.Timeout)
+	r.Lifetime = cmp.Or(r.Lifetime, defaultLifetime)
 	if !filepath.IsAbs(r.Workspace) {
-		return tool.Tool{}, fmt.Errorf("exec: the workspace %q is not an absolute path", r.Workspace)
+		return nil, fmt.Errorf("the workspace %q is not an absolute path", r.Workspace)
 	}
 	if r.Host == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return tool.Tool{}, fmt.Errorf("exec: name this machine: %w", err)
+			return nil, fmt.Errorf("name this machine: %w", err)
 		}
 		r.Host = host
 	}
 	if r.BootID == "" {
 		id, err := bootID()
 		if err != nil {
-			return tool.Tool{}, fmt.Errorf("exec: find when this machine started: %w", err)
+			return nil, fmt.Errorf("find when this machine started: %w", err)
 		}
 		r.BootID = id
 	}
 	r.env = environment(r.Workspace, r.Env)
-
-	description := fmt.Sprintf(`Run a shell command and return what it writes and its exit status.
-It runs in the workspace, with no input, and is ended after %v unless timeout says otherwise (at most %v).
-Processes that it leaves in the background are ended when it ends.`, r.Timeout, r.MaxTimeout)
-	t, err := tool.New(toolName, description, tool.Keyed, r.run)
-	if err != nil {
-		return tool.Tool{}, err
-	}
-	t.Timeout = r.Timeout + margin
-	t.TimeoutOf = func(raw json.RawMessage) time.Duration {
-		var args arguments
-		// What cannot be read has the default; Run will complain about it.
-		_ = json.Unmarshal(raw, &args)
-		return r.timeout(args) + margin
-	}
-	return t, nil
+	return r, nil
 }
 
-func (r *runner) timeout(args arguments) time.Duration {
+// seconds is how long a call asks for: the usual if it does not say, and never
+// more than most.
+func seconds(asked float64, usual, most time.Duration) time.Duration {
 	switch {
-	case args.Timeout <= 0:
-		return r.Timeout
-	case args.Timeout >= r.MaxTimeout.Seconds():
-		return r.MaxTimeout
+	case asked <= 0:
+		return min(usual, most)
+	case asked >= most.Seconds():
+		return most
 	}
-	return time.Duration(args.Timeout * float64(time.Second))
+	return time.Duration(asked * float64(time.Second))
 }
 
-func (r *runner) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
-	process, err := r.start(ctx, call, args)
-	if errors.Is(err, tool.ErrOutcomeUnknown) {
-		return tool.Result{}, err
-	}
-	if err != nil {
-		return r.interrupted(ctx, call, args, err)
-	}
-	exit, err := wait(ctx, process, call.Progress)
-	if errors.Is(err, supervisor.ErrLost) {
-		return tool.Result{}, lost(process)
-	}
-	if err != nil {
-		return r.interrupted(ctx, call, args, err)
-	}
-	return result(process, exit, r.timeout(args))
-}
-
-// start returns the call's command, running or ended: started by this attempt,
-// or by an earlier one.
-func (r *runner) start(ctx context.Context, call tool.Call, args arguments) (*supervisor.Process, error) {
+// start returns the command of the call, running or ended: started by this
+// attempt, or by an earlier one. The key, the environment and the directory that
+// spec lacks are the call's.
+func (r *runner) start(ctx context.Context, call tool.Call, workingDir string, spec supervisor.Spec) (*supervisor.Process, error) {
 	if err := r.mayStart(ctx, call); err != nil {
 		return nil, err
 	}
@@ -131,29 +94,29 @@ func (r *runner) start(ctx context.Context, call tool.Call, args arguments) (*su
 	if process, found := r.Supervisor.Find(call.Key); found {
 		return process, nil
 	}
-	dir, err := r.workingDir(args.WorkingDir)
+	dir, err := r.workingDir(workingDir)
 	if err != nil {
 		return nil, err
 	}
-	process, err := r.Supervisor.Start(ctx, supervisor.Spec{
-		Key: call.Key, Command: args.Command, Dir: dir, Env: r.env, Timeout: r.timeout(args),
-	})
+	spec.Key, spec.Dir, spec.Env = call.Key, dir, r.env
+	process, err := r.Supervisor.Start(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	return process, nil
 }
 
-// interrupted says what becomes of a call whose attempt ended with err. If the
-// user stopped it the command is ended, or never starts; if the worker goes away
-// the command goes on, and the next attempt finds it.
-func (r *runner) interrupted(ctx context.Context, call tool.Call, args arguments, err error) (tool.Result, error) {
+// interrupted says what becomes of a call whose attempt at starting a command,
+// or at waiting for it, ended with err. If the user stopped it the command is
+// ended, or never starts; if the worker goes away the command goes on, and the
+// next attempt finds it.
+func (r *runner) interrupted(ctx context.Context, call tool.Call, timeout time.Duration, err error) (tool.Result, error) {
 	cause := context.Cause(ctx)
-	if cause == nil {
+	if cause == nil || errors.Is(err, tool.ErrOutcomeUnknown) {
 		return tool.Result{}, err
 	}
 	if !errors.Is(cause, tool.ErrStopped) {
-		return tool.Result{}, fmt.Errorf("exec: left to the next attempt: %w", cause)
+		return tool.Result{}, left(cause)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer cancel()
@@ -168,35 +131,8 @@ func (r *runner) interrupted(ctx context.Context, call tool.Call, args arguments
 	if !ended {
 		return tool.Result{}, lost(process)
 	}
-	return result(process, exit, r.timeout(args))
+	return result(process, exit, timeout)
 }
 
-// wait waits for the command and meanwhile shows its last line.
-func wait(ctx context.Context, process *supervisor.Process, show func(string)) (supervisor.Exit, error) {
-	if show == nil {
-		return process.Wait(ctx)
-	}
-	var group sync.WaitGroup
-	defer group.Wait()
-	watching, done := context.WithCancel(ctx)
-	defer done()
-	group.Go(func() { progress(watching, process, show) })
-	return process.Wait(ctx)
-}
-
-func progress(ctx context.Context, process *supervisor.Process, show func(string)) {
-	ticker := time.NewTicker(progressEvery)
-	defer ticker.Stop()
-	shown := ""
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if line := process.LastLine(); line != "" && line != shown {
-				show(line)
-				shown = line
-			}
-		}
-	}
-}
+// left is the error of an attempt that ended for that cause.
+func left(cause error) error { return fmt.Errorf("left to the next attempt: %w", cause) }

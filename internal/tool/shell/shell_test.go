@@ -21,10 +21,15 @@ import (
 
 const patience = 30 * time.Second
 
-// TestMain lets the test binary be the supervisor.
+// TestMain lets the test binary be the supervisor, and a worker that is killed.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == supervisor.Subcommand {
-		os.Exit(supervisor.Main(os.Args[2:]))
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case supervisor.Subcommand:
+			os.Exit(supervisor.Main(os.Args[2:]))
+		case "worker":
+			os.Exit(worker(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6]))
+		}
 	}
 	os.Exit(m.Run())
 }
