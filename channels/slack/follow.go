@@ -39,7 +39,7 @@ func usual() pace {
 // followers are the messages that are followed, until their Run ends.
 type followers struct {
 	mu    sync.Mutex
-	ctx   context.Context //nolint:containedctx // of the Run that is on; nil: none
+	ctx   context.Context // of the Run that is on; nil: none
 	ids   map[string]bool
 	group sync.WaitGroup
 }
@@ -86,13 +86,15 @@ func (f *followers) Wait() {
 // follow shows how a message fares until it is answered or Run ends. It returns at
 // once. Nothing that it does can fail the turn or hold up its reply.
 func (c *Channel) follow(b channels.Backend, id string, msg channels.InboundMessage) {
-	c.followers.start(id, func(ctx context.Context) {
-		f := &follower{
-			c: c, b: b, id: id, msg: msg, channel: channelOf(msg.Chat), began: time.Now(),
-			progress: progress{changed: make(chan struct{}, 1)},
-		}
-		f.run(ctx)
-	})
+	c.followers.start(id, newFollower(c, b, id, msg).run)
+}
+
+// followAgain is follow for a message of which another process may have shown
+// something already.
+func (c *Channel) followAgain(b channels.Backend, id string, msg channels.InboundMessage) {
+	f := newFollower(c, b, id, msg)
+	f.again = true
+	c.followers.start(id, f.run)
 }
 
 // follower shows how one message fares. All calls to Slack are made by one
@@ -104,12 +106,20 @@ type follower struct {
 	msg     channels.InboundMessage
 	channel string // Slack's ID of the chat
 	began   time.Time
+	again   bool // another process may have shown something
 
 	progress  progress
 	sign      sign
 	draft     *draft
 	draftless bool      // it has no draft and gets none
 	rest      time.Time // the draft is left alone until then
+}
+
+func newFollower(c *Channel, b channels.Backend, id string, msg channels.InboundMessage) *follower {
+	return &follower{
+		c: c, b: b, id: id, msg: msg, channel: channelOf(msg.Chat), began: time.Now(),
+		progress: progress{changed: make(chan struct{}, 1)},
+	}
 }
 
 func (f *follower) run(ctx context.Context) {
@@ -130,9 +140,21 @@ func (f *follower) run(ctx context.Context) {
 		case <-f.progress.changed:
 		case <-time.After(wait):
 		case <-ctx.Done():
-			f.close()
+			f.leave(ctx)
 			return
 		}
+	}
+}
+
+// leave ends the following of a message whose end was not seen. Another process
+// will follow it; only what this one may have spoilt is its own to mend.
+func (f *follower) leave(ctx context.Context) {
+	defer f.close()
+	if f.draft == nil || !f.draft.late {
+		return
+	}
+	if state, err := f.state(ctx); err == nil && state.Status.Ended() {
+		f.settle(ctx, state)
 	}
 }
 

@@ -12,8 +12,16 @@ const draftAge = 24 * time.Hour
 
 // housekeep follows the messages that wait for their answer since before this
 // process began, and removes the drafts that are left, until ctx ends. Messages are
-// followed from now on and until then.
+// followed from when Slack said who we are, so that nobody else has to ask.
 func (c *Channel) housekeep(ctx context.Context, b channels.Backend) {
+	for {
+		if _, err := c.Identify(ctx); err == nil {
+			break
+		}
+		if !sleep(ctx, c.pace.retry) {
+			return
+		}
+	}
 	c.followers.open(ctx)
 	defer c.followers.Wait()
 	c.followWaiting(ctx, b)
@@ -32,7 +40,7 @@ func (c *Channel) followWaiting(ctx context.Context, b channels.Backend) {
 		return
 	}
 	for _, w := range waiting {
-		c.follow(b, w.ID, w.Message)
+		c.followAgain(b, w.ID, w.Message) //nolint:contextcheck // the context is that which followers were opened with
 	}
 }
 

@@ -3,6 +3,7 @@ package slack_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -30,20 +31,11 @@ type stage struct {
 func without(scopes ...string) slacktest.Option {
 	var kept []string
 	for _, scope := range slacktest.AllScopes {
-		if !contains(scopes, scope) {
+		if !slices.Contains(scopes, scope) {
 			kept = append(kept, scope)
 		}
 	}
 	return slacktest.Scopes(kept...)
-}
-
-func contains(all []string, one string) bool {
-	for _, s := range all {
-		if s == one {
-			return true
-		}
-	}
-	return false
 }
 
 // How channels are in tests: with drafts at once, or with none.
@@ -148,11 +140,18 @@ func (s *stage) drafted(a asked, cond func(slacktest.Message) bool) slacktest.Me
 
 func anyMessage(slacktest.Message) bool { return true }
 
-// deliver sends the reply as the outbox does: in place of the draft if there is one.
-func (s *stage) deliver(c *slack.Channel, a asked, text string) channels.Sent {
+// end ends the turn with a reply that takes over its draft, and returns where that is.
+func (s *stage) end(a asked, text string) (draft string) {
+	draft = s.backend.TakeDraft(a.id)
+	s.backend.End(a.id, channeltest.Answer{Reply: text})
+	return draft
+}
+
+// deliver sends a reply as the outbox does.
+func (s *stage) deliver(c *slack.Channel, a asked, draft, text string) channels.Sent {
 	s.t.Helper()
 	sent, err := c.Send(s.ctx, channels.OutboundMessage{
-		ID: "o-" + a.id, Channel: slack.Name, Chat: a.msg.Chat, Thread: a.msg.Thread, Text: text, Draft: s.backend.TakeDraft(a.id),
+		ID: "o-" + a.id, Channel: slack.Name, Chat: a.msg.Chat, Thread: a.msg.Thread, Text: text, Draft: draft,
 	})
 	require.NoError(s.t, err)
 	return sent
@@ -161,8 +160,7 @@ func (s *stage) deliver(c *slack.Channel, a asked, text string) channels.Sent {
 // answer ends the turn and delivers its reply.
 func (s *stage) answer(a asked, text string) channels.Sent {
 	s.t.Helper()
-	s.backend.End(a.id, channeltest.Answer{Reply: text})
-	return s.deliver(s.channel, a, text)
+	return s.deliver(s.channel, a, s.end(a, text), text)
 }
 
 // final requires that a message has exactly this one reply, as it is to be.
@@ -188,8 +186,9 @@ func (s *stage) reactions(a asked) []string {
 	return names
 }
 
-func hasReaction(s *stage, a asked, name string) func() bool {
-	return func() bool { return contains(s.reactions(a), name) }
+// noticed is the condition that a message has the reaction that it is seen.
+func (s *stage) noticed(a asked) func() bool {
+	return func() bool { return slices.Contains(s.reactions(a), "eyes") }
 }
 
 func text(words string) event.Event { return event.Event{Kind: event.Text, Text: words} }

@@ -105,14 +105,14 @@ func (s *sign) posted() { s.shown = "" }
 // by itself, one that a draft becomes does not.
 func (f *follower) endSign(ctx context.Context, state channels.MessageState) {
 	switch {
-	case f.sign.reacted:
+	case f.sign.reacted || f.again && f.sign.ts != "":
 		emoji := answeredEmoji
 		if state.Status == channels.Failed {
 			emoji = failedEmoji
 		}
 		f.react(ctx, emoji)
 		f.unreact(ctx, seenEmoji)
-	case f.sign.shown != "" && (f.draft != nil || state.Reply == ""):
+	case f.sign.shown != "" && (f.draft != nil || state.Reply == ""), f.again && f.sign.thread != "":
 		f.setStatus(ctx, "")
 	}
 }

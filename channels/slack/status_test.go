@@ -1,6 +1,8 @@
 package slack_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,11 +44,7 @@ func TestStatusIsCut(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t, draftless)
 	a := s.ask(slacktest.General)
-	long := "write_file: "
-	for range 50 {
-		long += "größer "
-	}
-	s.emit(a, tool("x", long))
+	s.emit(a, tool("x", strings.Repeat("größer ", 50)))
 	s.await(func() bool { return len([]rune(s.Assistant(a.channel, a.msg.Thread).Status)) == 100 })
 }
 
@@ -78,7 +76,7 @@ func TestReactions(t *testing.T) {
 			t.Parallel()
 			s := setupStage(t, draftless, tt.scopes)
 			a := s.ask(tt.channel)
-			s.await(hasReaction(s, a, "eyes"))
+			s.await(s.noticed(a))
 			s.backend.End(a.id, tt.end)
 			s.idle()
 			require.Equal(t, []string{tt.want}, s.reactions(a))
@@ -111,7 +109,7 @@ func TestReactionsThatAreThereOrGone(t *testing.T) {
 	s.Fail("reactions.remove", 1, slacktest.Fault{Error: "no_reaction"})
 	s.backend.End(a.id, channeltest.Answer{Reply: "yes"})
 	s.idle()
-	require.True(t, contains(s.reactions(a), "white_check_mark"))
+	require.True(t, slices.Contains(s.reactions(a), "white_check_mark"))
 }
 
 func TestWhatIsAnsweredAtOnceShowsNothing(t *testing.T) {
