@@ -30,8 +30,8 @@ func (c *Client) request(req llm.Request, x *exchange) openai.ChatCompletionRequ
 	callsOnly := false
 	for i, m := range req.Messages {
 		out.Messages[i] = c.message(m)
-		x.images = x.images || len(m.Images) > 0
-		callsOnly = callsOnly || m.Role == llm.RoleAssistant && out.Messages[i].Content == ""
+		x.images = x.images || len(out.Messages[i].MultiContent) > 0
+		callsOnly = callsOnly || len(out.Messages[i].ToolCalls) > 0 && out.Messages[i].Content == ""
 	}
 	if callsOnly {
 		x.edits.nullContent()
@@ -71,31 +71,39 @@ func (c *Client) tune(req llm.Request, out *openai.ChatCompletionRequest) {
 	}
 }
 
+// message says m with the fields of its role, and no others.
 func (c *Client) message(m llm.Message) openai.ChatCompletionMessage {
-	out := openai.ChatCompletionMessage{
-		Role:       string(m.Role),
-		Content:    m.Content,
-		ToolCallID: c.callID(m.ToolCallID),
-		Name:       m.Name,
+	out := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content}
+	switch m.Role {
+	case llm.RoleSystem:
+	case llm.RoleTool:
+		out.ToolCallID, out.Name = c.callID(m.ToolCallID), m.Name
+	case llm.RoleUser:
+		if len(m.Images) > 0 {
+			out.Content, out.MultiContent = "", parts(m)
+			return out
+		}
+	case llm.RoleAssistant:
+		out.ToolCalls = c.toolCalls(m.ToolCalls)
+		c.addReasoning(&out, m.Reasoning)
 	}
-	for _, call := range m.ToolCalls {
-		out.ToolCalls = append(out.ToolCalls, openai.ToolCall{
+	if strings.TrimSpace(out.Content) == "" {
+		out.Content = placeholder
+		if len(out.ToolCalls) > 0 {
+			out.Content = ""
+		}
+	}
+	return out
+}
+
+func (c *Client) toolCalls(calls []llm.ToolCall) []openai.ToolCall {
+	var out []openai.ToolCall
+	for _, call := range calls {
+		out = append(out, openai.ToolCall{
 			ID:       c.callID(call.ID),
 			Type:     openai.ToolTypeFunction,
 			Function: openai.FunctionCall{Name: call.Name, Arguments: repairArguments(call.Arguments)},
 		})
-	}
-	if m.Role == llm.RoleAssistant {
-		c.addReasoning(&out, m.Reasoning)
-	}
-	empty := strings.TrimSpace(out.Content) == ""
-	switch {
-	case m.Role == llm.RoleUser && len(m.Images) > 0:
-		out.Content, out.MultiContent = "", parts(m)
-	case empty && len(m.ToolCalls) > 0:
-		out.Content = ""
-	case empty:
-		out.Content = placeholder
 	}
 	return out
 }

@@ -69,6 +69,35 @@ func TestReasoningGoesBackInTheWayThatIsWanted(t *testing.T) {
 	}
 }
 
+func TestFieldsOfOtherRolesAreNotSent(t *testing.T) {
+	t.Parallel()
+	s := llmtest.NewServer(t, llmtest.Text("ok"))
+	client := newClient(t, openai.Options{BaseURL: s.URL, Quirks: llm.Quirks{Reasoning: llm.ReasoningRequired}})
+	req := llmtest.Conversation()
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		m.Name, m.ToolCallID, m.Reasoning = "list_dir", "a", "hm"
+		if i == 4 {
+			m.ToolCallID = "b"
+		}
+		if m.Role != llm.RoleUser {
+			m.Images = []llm.Image{{MIME: "image/png", Data: []byte("png")}}
+		}
+		if m.Role != llm.RoleAssistant {
+			m.ToolCalls = req.Messages[2].ToolCalls
+		}
+	}
+	_, err := client.Complete(t.Context(), req, nil)
+	require.NoError(t, err)
+	require.Empty(t, s.Invalid())
+	for _, m := range s.Requests()[0].Messages {
+		require.Equal(t, m.Role == "tool", m.Name != "" && m.ToolCallID != "", m.Role)
+		require.Equal(t, m.Role == "assistant", m.ReasoningContent != "", m.Role)
+		require.Equal(t, m.Role == "assistant" && m.Content.Null, len(m.ToolCalls) > 0, m.Role)
+		require.Empty(t, m.Content.Images, m.Role)
+	}
+}
+
 func TestTheKeyIsSent(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewServer(t, llmtest.Text("ok"))

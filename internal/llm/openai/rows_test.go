@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "write the bodies in testdata/rows anew; read them before they are committed")
 
 // row is what goes over the wire to a kind of provider. Its body is in
-// testdata/rows, as read against the provider's documentation.
+// testdata/rows; the links are to what it is to be read against.
 type row struct {
 	name    string // of the body; begins with the registry's name
 	model   string // as the user writes it; empty for the row's default
@@ -64,7 +64,7 @@ func rows() []row {
 		{name: "dashscope", url: "https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions"},
 		// A temperature of 1, and reasoning that is not empty: https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model
 		{name: "moonshot", url: "https://api.moonshot.ai/v1/chat/completions"},
-		// Reasoning stays in the text: https://platform.minimax.io/docs/guides/text-m2-function-call
+		// Reasoning stays in the text: https://platform.minimax.io/docs/api-reference/text-openai-api
 		{name: "minimax", url: "https://api.minimax.io/v1/chat/completions"},
 		// IDs of nine letters and digits, no field that is not in the schema: https://docs.mistral.ai/api
 		{name: "mistral", url: "https://api.mistral.ai/v1/chat/completions"},
