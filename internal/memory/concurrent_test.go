@@ -153,26 +153,15 @@ func consolidate(t *testing.T, name string) {
 
 // tool writes as the agent's write_file does.
 func (b *bundle) tool(t *testing.T) {
-	path := filepath.Join(b.dir, facts)
 	for i := 0; i < rounds; {
-		old, err := os.ReadFile(path)
-		if err != nil {
-			t.Error(err)
-			return
+		old, err := os.ReadFile(filepath.Join(b.dir, facts))
+		if err == nil {
+			err = b.files.Replace(t.Context(), facts, hashOf(string(old)), fmt.Appendf(old, "- tool %d\n", i))
 		}
-		text := fmt.Sprintf("%s- tool %d\n", old, i)
-		release, err := b.files.Guard(t.Context(), facts, []byte(text))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		now, err := os.ReadFile(path)
-		if err == nil && string(now) == string(old) {
-			err = replaceFile(path, text)
+		switch {
+		case err == nil:
 			i++
-		}
-		release()
-		if err != nil {
+		case !errors.Is(err, memory.ErrChanged):
 			t.Error(err)
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -37,12 +38,8 @@ func (f *Files) AppendHistory(ctx context.Context, scope Scope, id, entry string
 	if !stamp.MatchString(entry) {
 		entry = at.Format(stampLayout) + " " + entry
 	}
-	return f.locked(ctx, func(root *os.Root) error {
-		dir, err := openFolder(root, scope.folder())
-		if err == nil {
-			err = errors.Join(appendOnce(ctx, dir, entry, marker(id)), dir.Close())
-		}
-		if err != nil {
+	return f.locked(ctx, scope.folder(), func(dir *os.Root) error {
+		if err := appendOnce(ctx, dir, entry, marker(id)); err != nil {
 			return fmt.Errorf("append to %s: %w", name, err)
 		}
 		return nil
@@ -101,6 +98,7 @@ func tryAppend(dir *os.Root, entry, marker string) (again bool, err error) {
 			return false, err
 		}
 	}
+	failpoint.Hit("memory.appended")
 	if err := f.Sync(); err != nil {
 		return false, err
 	}

@@ -69,11 +69,15 @@ func (f *Files) Read(ctx context.Context, scope Scope) (text, version string, er
 		return "", "", err
 	}
 	defer root.Close()
-	now, err := f.see(ctx, root, scope.file(memoryFile))
+	name := scope.file(memoryFile)
+	now, err := read(root, name)
 	if err != nil {
-		return "", "", err
+		return "", "", fmt.Errorf("read %s: %w", name, err)
 	}
-	return clean(now.content), now.hash, nil
+	if now.hash != "" {
+		err = f.keep(ctx, name, now.content)
+	}
+	return clean(now.content), now.hash, err
 }
 
 // Update replaces the facts of a scope by text, provided that they still are the
@@ -85,49 +89,46 @@ func (f *Files) Update(ctx context.Context, scope Scope, base, text string) erro
 	if text == "" {
 		return nil
 	}
-	return f.locked(ctx, func(root *os.Root) error {
-		dir, err := openFolder(root, scope.folder())
-		if err != nil {
-			return fmt.Errorf("open the folder of %s: %w", scope.file(memoryFile), err)
+	return f.write(ctx, scope.file(memoryFile), func(w *writer) error {
+		if err := w.settle(ctx); err != nil {
+			return err
 		}
-		defer dir.Close()
-		w := writer{files: f, root: dir, name: memoryFile, path: scope.file(memoryFile)}
+		now, err := w.look(ctx)
+		if err != nil || clean(now.content) == text {
+			return err
+		}
 		return w.replace(ctx, base, []byte(text+"\n"))
 	})
 }
 
-// Guard lets another writer of ours, such as a tool, replace a file by itself. It
-// is called when all else is done, with what the file will be; it takes the lock
-// of memory's writers and saves both versions. The caller then makes sure that the
-// file is what it was based on, renames, and calls release. name is relative to
-// the workspace. For files that are not memory's there is nothing to guard.
-func (f *Files) Guard(ctx context.Context, name string, content []byte) (release func(), err error) {
+// Owns reports whether a file, with a path in the workspace, is one of memory's:
+// those are to be replaced by [Files.Replace] only.
+func (f *Files) Owns(name string) bool {
 	name = path.Clean(filepath.ToSlash(name))
-	if !strings.HasPrefix(name, folder+"/") || !strings.EqualFold(path.Ext(name), ".md") {
-		return func() {}, nil
-	}
-	root, err := f.open()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	release, err = lock(ctx, root)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.see(ctx, root, name)
-	if err == nil {
-		err = f.keep(ctx, name, content)
-	}
-	if err != nil {
-		release()
-		return nil, err
-	}
-	return release, nil
+	return strings.HasPrefix(name, folder+"/") && strings.EqualFold(path.Ext(name), ".md")
 }
 
-// locked calls do while no other writer of ours writes.
-func (f *Files) locked(ctx context.Context, do func(root *os.Root) error) error {
+// Replace is [Files.Update] for the agent's tools: of any file that memory owns,
+// with content as it is. base is the hex SHA-256 of the version that the change is
+// based on, empty if there was no file.
+func (f *Files) Replace(ctx context.Context, name, base string, content []byte) error {
+	if !f.Owns(name) {
+		return fmt.Errorf("%s is no file of memory", name)
+	}
+	return f.write(ctx, path.Clean(filepath.ToSlash(name)), func(w *writer) error {
+		return w.replace(ctx, base, content)
+	})
+}
+
+// write calls do with a writer of the file while no other of ours writes.
+func (f *Files) write(ctx context.Context, name string, do func(*writer) error) error {
+	return f.locked(ctx, path.Dir(name), func(dir *os.Root) error {
+		return do(&writer{files: f, root: dir, name: path.Base(name), path: name})
+	})
+}
+
+// locked calls do with a folder while no other writer of ours writes.
+func (f *Files) locked(ctx context.Context, name string, do func(dir *os.Root) error) error {
 	root, err := f.open()
 	if err != nil {
 		return err
@@ -138,7 +139,12 @@ func (f *Files) locked(ctx context.Context, do func(root *os.Root) error) error 
 		return err
 	}
 	defer release()
-	return do(root)
+	dir, err := openFolder(root, name)
+	if err != nil {
+		return fmt.Errorf("open the folder %s: %w", name, err)
+	}
+	defer dir.Close()
+	return do(dir)
 }
 
 func (f *Files) open() (*os.Root, error) {
@@ -147,18 +153,6 @@ func (f *Files) open() (*os.Root, error) {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	return root, nil
-}
-
-// see reads a file and keeps the version that it found.
-func (f *Files) see(ctx context.Context, root *os.Root, name string) (snapshot, error) {
-	now, err := read(root, name)
-	if err != nil {
-		return snapshot{}, fmt.Errorf("read %s: %w", name, err)
-	}
-	if now.hash == "" {
-		return now, nil
-	}
-	return now, f.keep(ctx, name, now.content)
 }
 
 // keep saves a version, unless it is the one that was saved last.

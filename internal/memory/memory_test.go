@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,9 +105,8 @@ func TestNothingIsReplacedWithoutBeingKept(t *testing.T) {
 			b.versions.fail, b.versions.on = away, on
 			require.ErrorIs(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("old"), "new"), away)
 			require.Equal(t, "old", b.content(t, facts))
-			release, err := b.files.Guard(t.Context(), facts, []byte("new"))
-			require.ErrorIs(t, err, away)
-			require.Nil(t, release)
+			require.ErrorIs(t, b.files.Replace(t.Context(), facts, hashOf("old"), []byte("new")), away)
+			require.Equal(t, "old", b.content(t, facts))
 
 			b.versions.fail = nil
 			require.NoError(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("old"), "new"))
@@ -169,42 +169,64 @@ func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
 	require.ErrorContains(t, b.files.Update(t.Context(), memory.Scope{}, "", "new"), "larger than 16 MB")
 }
 
-func TestGuardKeepsOtherWritersOut(t *testing.T) {
+func TestReplaceIsForToolsWithAnyFileOfMemory(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for name, owned := range map[string]bool{
+		facts: true, "./memory//sender-x/../MEMORY.md": true, "memory/2026-03-04.md": true, "memory/sender-x/History.MD": true,
+		"memory": false, "memory.md": false, "memory/x.txt": false, "notes/MEMORY.md": false, "memory/../AGENTS.md": false, "../memory/MEMORY.md": false,
+	} {
+		require.Equal(t, owned, b.files.Owns(name), name)
+		if !owned {
+			require.Error(t, b.files.Replace(t.Context(), name, "", nil))
+		}
+	}
+	note := "memory/sender-x/2026-03-04.md"
+	require.NoError(t, b.files.Replace(t.Context(), note, "", []byte(" one\xff")))
+	require.Equal(t, " one\xff", b.content(t, note))
+	require.ErrorIs(t, b.files.Replace(t.Context(), note, "", []byte("two")), memory.ErrChanged)
+	require.NoError(t, b.files.Replace(t.Context(), note, hashOf(" one\xff"), []byte(" one\xff \n")), "white space is a change")
+	require.NoError(t, b.files.Replace(t.Context(), note, hashOf(" one\xff"), []byte(" one\xff \n")), "done again it is none")
+	require.Equal(t, " one\xff \n", b.content(t, note))
+	for _, version := range []string{" one\xff", " one\xff \n"} {
+		require.True(t, b.versions.has(t, note, version))
+	}
+}
+
+func TestWritersWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	second, err := memory.New(memory.Options{Workspace: b.dir, Versions: b.versions})
+	require.NoError(t, err)
+	first, err := memory.New(memory.Options{Workspace: b.dir, Versions: &during{versions: b.versions, content: "first\n", do: func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		for _, err := range []error{
+			second.Update(ctx, memory.Scope{}, "", "second"),
+			second.Update(ctx, ana, "", "second"),
+			second.Replace(ctx, "memory/2026-03-04.md", "", nil),
+			second.AppendHistory(ctx, memory.Scope{}, "id", "entry", time.Now()),
+		} {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("it did not wait: %w", err)
+			}
+		}
+		return nil
+	}}})
+	require.NoError(t, err)
+	require.NoError(t, first.Update(t.Context(), memory.Scope{}, "", "first"))
+	require.ErrorIs(t, second.Update(t.Context(), memory.Scope{}, "", "second"), memory.ErrChanged)
+}
+
+func TestALockFileThatIsRemovedCostsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.write(t, facts, "old")
-	release, err := b.files.Guard(t.Context(), "./memory/MEMORY.md", []byte("by a tool"))
+	first, err := memory.New(memory.Options{Workspace: b.dir, Versions: &during{versions: b.versions, content: "first\n", do: func() error {
+		return errors.Join(os.Remove(filepath.Join(b.dir, "memory/.lock")),
+			b.files.Update(t.Context(), memory.Scope{}, hashOf("old"), "second"))
+	}}})
 	require.NoError(t, err)
-	require.True(t, b.versions.has(t, facts, "old"))
-	require.True(t, b.versions.has(t, facts, "by a tool"))
-
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	err = b.files.Update(ctx, memory.Scope{}, hashOf("old"), "new")
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	_, err = b.files.Guard(ctx, "memory/2026-03-04.md", nil)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	other, err := b.files.Guard(ctx, "notes/MEMORY.md", nil)
-	require.NoError(t, err, "other files are not guarded")
-	other()
-
-	b.write(t, facts, "by a tool")
-	release()
-	require.ErrorIs(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("old"), "new"), memory.ErrChanged)
-}
-
-func TestALockFileThatIsRemovedLocksAllTheSame(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	release, err := b.files.Guard(t.Context(), facts, []byte("x"))
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(filepath.Join(b.dir, "memory/.lock")))
-	again, err := b.files.Guard(t.Context(), facts, []byte("y"))
-	require.NoError(t, err, "the old lock keeps nobody out")
-	release()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, err = b.files.Guard(ctx, facts, []byte("z"))
-	require.ErrorIs(t, err, context.DeadlineExceeded, "the new one does, whoever let go of the old one")
-	again()
+	require.ErrorIs(t, first.Update(t.Context(), memory.Scope{}, hashOf("old"), "first"), memory.ErrChanged)
+	require.Equal(t, "second\n", b.content(t, facts))
 }

@@ -28,7 +28,8 @@ func TestPrompt(t *testing.T) {
 		{
 			"the workspace's does not see a person's",
 			map[string]string{facts: shared, "memory/sender-slack-T1-U2/MEMORY.md": hers, "memory/2026-03-03.md": "yesterday"},
-			memory.Scope{}, "## Long-term Memory\n\nshared \uFFFD",
+			memory.Scope{},
+			"## Long-term Memory\n\nshared \uFFFD",
 		},
 		{
 			"a person's beside the shared one",

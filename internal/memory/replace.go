@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
 )
 
 // writer replaces one file. The lock is held.
@@ -14,14 +16,17 @@ type writer struct {
 	root  *os.Root // of the folder: what happens to its path does not matter
 	name  string   // of the file in the folder
 	path  string   // of the file in the workspace
+	// displaced are versions that came out of the file unexpectedly. An editor may
+	// have missed them in the moment until they were back.
+	displaced [][]byte
 }
 
 // spare is the name of the file that is exchanged for the real one. Nothing that
 // is in it is thrown away before it was kept.
-func (w writer) spare() string { return "." + w.name + ".holdfast" }
+func (w *writer) spare() string { return "." + w.name + ".holdfast" }
 
 // replace makes content the file's, if the file is the version base.
-func (w writer) replace(ctx context.Context, base string, content []byte) error {
+func (w *writer) replace(ctx context.Context, base string, content []byte) error {
 	if err := w.settle(ctx); err != nil {
 		return err
 	}
@@ -29,7 +34,7 @@ func (w writer) replace(ctx context.Context, base string, content []byte) error 
 	switch {
 	case err != nil:
 		return err
-	case clean(now.content) == clean(content):
+	case now.hash == hashOf(content):
 		return nil
 	case now.hash != base:
 		return ErrChanged
@@ -40,7 +45,9 @@ func (w writer) replace(ctx context.Context, base string, content []byte) error 
 	if err := w.fill(content, now.mode); err != nil {
 		return fmt.Errorf("write %s: %w", w.path, err)
 	}
+	failpoint.Hit("memory.filled")
 	placed, err := w.place(base, hashOf(content))
+	failpoint.Hit("memory.placed")
 	if err == nil {
 		err = syncFolder(w.root, ".")
 	}
@@ -57,14 +64,9 @@ func (w writer) replace(ctx context.Context, base string, content []byte) error 
 	return nil
 }
 
-// look reads the file that is to be replaced, and keeps it. A link is refused: the
-// new version would take the place of the link.
-func (w writer) look(ctx context.Context) (snapshot, error) {
-	info, err := w.root.Lstat(w.name)
-	if err == nil && !info.Mode().IsRegular() {
-		return snapshot{}, fmt.Errorf("replace %s: %w", w.path, errNoFile)
-	}
-	now, err := read(w.root, w.name)
+// look reads the file that is to be replaced, and keeps it.
+func (w *writer) look(ctx context.Context) (snapshot, error) {
+	now, err := w.read(w.name)
 	if err != nil {
 		return snapshot{}, fmt.Errorf("read %s: %w", w.path, err)
 	}
@@ -75,7 +77,7 @@ func (w writer) look(ctx context.Context) (snapshot, error) {
 }
 
 // fill writes content through to the disk, as the spare.
-func (w writer) fill(content []byte, mode os.FileMode) error {
+func (w *writer) fill(content []byte, mode os.FileMode) error {
 	f, err := w.root.OpenFile(w.spare(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
@@ -96,7 +98,7 @@ func (w writer) fill(content []byte, mode os.FileMode) error {
 // step, and exchanged back if what came out is not what was expected; if then
 // what comes out is not ours, the editor was faster once more, and its newest
 // version belongs into the place.
-func (w writer) place(expected, added string) (placed bool, err error) {
+func (w *writer) place(expected, added string) (placed bool, err error) {
 	if expected == "" {
 		return w.placeNew()
 	}
@@ -111,18 +113,24 @@ func (w writer) place(expected, added string) (placed bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		out := w.spareHash()
-		if out == expected {
+		out, err := w.read(w.spare())
+		switch {
+		case err != nil:
+			out.hash = "unreadable" // as no file's is
+		case out.hash != expected:
+			w.displaced = append(w.displaced, out.content)
+		}
+		if out.hash == expected {
 			return first, nil
 		}
-		expected, added = added, out
+		expected, added = added, out.hash
 	}
 }
 
 // placeOver puts the spare in the place of the file where files cannot be
 // exchanged. An editor that saves right between loses that version.
-func (w writer) placeOver(expected string) (placed bool, err error) {
-	now, err := read(w.root, w.name)
+func (w *writer) placeOver(expected string) (placed bool, err error) {
+	now, err := w.read(w.name)
 	if err != nil || now.hash != expected {
 		return false, err
 	}
@@ -131,7 +139,7 @@ func (w writer) placeOver(expected string) (placed bool, err error) {
 }
 
 // placeNew puts the spare in the place of a file that is not there.
-func (w writer) placeNew() (placed bool, err error) {
+func (w *writer) placeNew() (placed bool, err error) {
 	err = w.root.Link(w.spare(), w.name)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
@@ -142,31 +150,28 @@ func (w writer) placeNew() (placed bool, err error) {
 	return err == nil, err
 }
 
-// spareHash is the spare's hash, or a value that no file has.
-func (w writer) spareHash() string {
-	info, err := w.root.Lstat(w.spare())
-	if err == nil && info.Mode().IsRegular() {
-		if now, err := read(w.root, w.spare()); err == nil {
-			return now.hash
-		}
+// read takes a snapshot of a file of the folder. A link is refused: it would be
+// replaced itself, not what it leads to.
+func (w *writer) read(name string) (snapshot, error) {
+	info, err := w.root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return snapshot{}, errNoFile
 	}
-	return "unreadable"
+	return read(w.root, name)
 }
 
-// settle keeps what is in the spare, and removes it: ours that found no place, or
-// the version that was replaced; by a writer that was killed, or just now, with
-// what somebody who had the file open wrote into it since.
-func (w writer) settle(ctx context.Context) error {
-	info, err := w.root.Lstat(w.spare())
-	if errors.Is(err, fs.ErrNotExist) {
+// settle keeps what was displaced and what is in the spare, which it removes: ours
+// that found no place, or the version that was replaced; by a writer that was
+// killed, or just now, with what somebody who had the file open wrote since.
+func (w *writer) settle(ctx context.Context) error {
+	for ; len(w.displaced) > 0; w.displaced = w.displaced[1:] {
+		if err := w.files.keep(ctx, w.path, w.displaced[0]); err != nil {
+			return err
+		}
+	}
+	left, err := w.read(w.spare())
+	if err == nil && left.hash == "" {
 		return nil
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNoFile
-	}
-	var left snapshot
-	if err == nil {
-		left, err = read(w.root, w.spare())
 	}
 	if err == nil {
 		err = w.files.keep(ctx, w.path, left.content)

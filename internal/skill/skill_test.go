@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,10 +26,8 @@ var nothing = environment(nil, nil)
 func environment(commands []string, variables map[string]string) skill.Environment {
 	return skill.Environment{
 		LookPath: func(file string) (string, error) {
-			for _, c := range commands {
-				if c == file {
-					return "/bin/" + file, nil
-				}
+			if slices.Contains(commands, file) {
+				return "/bin/" + file, nil
 			}
 			return "", errors.New("not found")
 		},

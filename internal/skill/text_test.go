@@ -2,7 +2,7 @@ package skill_test
 
 import (
 	"encoding/xml"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,7 +36,7 @@ func TestSummaryIsBounded(t *testing.T) {
 	t.Parallel()
 	var skills []skill.Skill
 	for i := range 1000 {
-		skills = append(skills, skill.Skill{Name: fmt.Sprint(i), Description: strings.Repeat("d", 1000), Location: "/w"})
+		skills = append(skills, skill.Skill{Name: strconv.Itoa(i), Description: strings.Repeat("d", 1000), Location: "/w"})
 	}
 	summary := skill.Summary(skills)
 	require.Less(t, len(summary), 65<<10)
