@@ -1,15 +1,31 @@
 package slack
 
+import (
+	"context"
+
+	"github.com/slack-go/slack"
+)
+
 // What the tests look at from outside the package.
 var (
 	Readable  = readable
 	Mrkdwn    = mrkdwn
 	BlockText = blockText
 	Failure   = failure
+	Call      = (*Channel).call
+	Try       = (*Channel).try
 )
 
-// Call is a call of the Web API that counts for Slack's limits.
-var (
-	Call = (*Channel).call
-	Try  = (*Channel).try
-)
+// PostDraft posts what stands for a reply, as a turn that is at work does.
+func PostDraft(ctx context.Context, c *Channel, channel, thread, reply string) (string, error) {
+	_, ts, err := c.api.PostMessageContext(ctx, channel,
+		slack.MsgOptionTS(thread), slack.MsgOptionText("…", false), slack.MsgOptionMetadata(draftMetadata(reply)))
+	return ts, err
+}
+
+// StartStream begins a stream that stands for a reply.
+func StartStream(ctx context.Context, c *Channel, channel, thread, user, team string) (string, error) {
+	_, ts, err := c.api.StartStreamContext(ctx, channel, slack.MsgOptionTS(thread),
+		slack.MsgOptionRecipientUserID(user), slack.MsgOptionRecipientTeamID(team))
+	return ts, err
+}

@@ -5,11 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/http"
 	"strings"
 
 	"github.com/slack-go/slack"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // upload sends a file. Nobody sees it before the last of its three calls, which is
@@ -42,6 +44,9 @@ func (c *Channel) upload(ctx context.Context, msg channels.OutboundMessage) (cha
 		})
 		return err
 	})
+	if code(err) == "file_not_found" { // what was uploaded got lost, and can be uploaded anew
+		err = &remote.Error{Service: Name, Status: http.StatusServiceUnavailable, Err: err}
+	}
 	if err != nil {
 		return channels.Sent{}, err
 	}

@@ -1,0 +1,116 @@
+package slack_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/slack"
+	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+// sending is a channel that sends to a Slack for tests.
+type sending struct {
+	*slacktest.Server
+	t       *testing.T
+	ctx     context.Context
+	channel *slack.Channel
+}
+
+func sendingTo(t *testing.T, o slack.Options, options ...slacktest.Option) *sending {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), receivingDeadline)
+	t.Cleanup(cancel)
+	s := &sending{Server: slacktest.Start(t, options...), t: t, ctx: ctx}
+	o.BotToken, o.APIURL = slacktest.BotToken, s.APIURL()
+	if o.FileLimit == 0 {
+		o.FileLimit = 1 << 20
+	}
+	if o.Respond == "" {
+		o.Respond = slack.RespondMention
+	}
+	channel, err := slack.New(o)
+	require.NoError(t, err)
+	s.channel = channel
+	return s
+}
+
+// asked has Ana ask something in a channel, and returns its ts.
+func (s *sending) asked() string {
+	return s.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" do something").TS
+}
+
+func (s *sending) send(msg channels.OutboundMessage) string {
+	s.t.Helper()
+	sent, err := s.channel.Send(s.ctx, msg)
+	require.NoError(s.t, err)
+	return sent.PlatformID
+}
+
+// outgoing is a reply in a thread of the channel that all are in.
+func outgoing(id, thread, text string) channels.OutboundMessage {
+	return channels.OutboundMessage{ID: id, Channel: slack.Name, Chat: generalChat, Thread: thread, Text: text}
+}
+
+// deliver sends a message as Deliver does: after an attempt that left no word it
+// looks for the message first, and it tries again until it is there.
+func (s *sending) deliver(msg channels.OutboundMessage) string {
+	s.t.Helper()
+	for claimed := false; ; {
+		require.NoError(s.t, s.ctx.Err())
+		if claimed {
+			found, err := s.channel.Find(s.ctx, msg)
+			if err != nil {
+				s.transient(err)
+				continue
+			}
+			if found.Posted {
+				return found.PlatformID
+			}
+		}
+		claimed = true
+		sent, err := s.channel.Send(s.ctx, msg)
+		if err == nil {
+			return sent.PlatformID
+		}
+		s.transient(err)
+		if failed := remote.As(err); failed.Status != 0 && failed.Status < 500 {
+			claimed = false
+		}
+	}
+}
+
+func (s *sending) transient(err error) {
+	s.t.Helper()
+	failed := remote.As(err)
+	require.NotNil(s.t, failed, "not a remote.Error: %v", err)
+	require.False(s.t, failed.Permanent(), "%v", err)
+	require.False(s.t, errors.Is(err, channels.ErrGone))
+}
+
+// draft posts what stands for a reply.
+func (s *sending) draft(reply, thread string) string {
+	s.t.Helper()
+	ts, err := slack.PostDraft(s.ctx, s.channel, slacktest.General, thread, reply)
+	require.NoError(s.t, err)
+	return slacktest.General + "/" + ts
+}
+
+// stream begins a stream that stands for a reply.
+func (s *sending) stream(thread string) string {
+	s.t.Helper()
+	ts, err := slack.StartStream(s.ctx, s.channel, slacktest.General, thread, slacktest.Ana, slacktest.Team)
+	require.NoError(s.t, err)
+	return slacktest.General + "/" + ts
+}
+
+// sure is how often each kind of message has to survive faults at random.
+const sure = 25
+
+// soon is more than anything here takes, and less than anybody waits for.
+const soon = 10 * time.Second
