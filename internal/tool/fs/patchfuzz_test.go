@@ -30,7 +30,7 @@ func TestRandomPatches(t *testing.T) {
 		"*** Delete File: a", "*** Delete File: link/secret", "*** End of File", "@@", "@@ x", "@@ y", "", " ", " x", " y", "-x", "-y", "-", "+x", "+z", "+", "x",
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
+	for range 200 {
 		lines := []string{pieces[random.IntN(2)]}
 		for range random.IntN(12) {
 			lines = append(lines, pieces[random.IntN(len(pieces))])
