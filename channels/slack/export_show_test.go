@@ -21,6 +21,9 @@ func (c *Channel) Calm(edits, calls time.Duration) {
 	c.pace.stream, c.pace.edit, c.pace.call = edits, edits, calls
 }
 
+// Lapse is how long a status stays.
+func (c *Channel) Lapse(d time.Duration) { c.pace.lapse = d }
+
 // Notice is how long a message may take to be answered without any sign.
 func (c *Channel) Notice(d time.Duration) { c.pace.notice = d }
 

@@ -40,6 +40,22 @@ func TestStatusInAThread(t *testing.T) {
 	require.Empty(t, s.Calls("reactions.add"))
 }
 
+func TestStatusIsSetAnewBeforeItLapses(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, func(c *slack.Channel) {
+		draftless(c)
+		c.Lapse(20 * time.Millisecond)
+	})
+	a := s.ask(slacktest.General)
+	s.await(func() bool { return len(s.Calls("assistant.threads.setStatus")) > 3 })
+	for _, call := range s.Calls("assistant.threads.setStatus") {
+		require.Equal(t, "is thinking…", call.Args["status"])
+	}
+	s.answer(a, "done")
+	s.idle()
+	s.final(a, "done")
+}
+
 func TestStatusIsCut(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t, draftless)
