@@ -12,6 +12,7 @@ var (
 	Mrkdwn    = mrkdwn
 	BlockText = blockText
 	Failure   = failure
+	SentAt    = sentAt
 	Call      = (*Channel).call
 	Try       = (*Channel).try
 )

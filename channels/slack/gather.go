@@ -130,11 +130,12 @@ func (w *gathering) author(ctx context.Context, m posted) (string, error) {
 	if m.of(w.self) {
 		return "you", nil
 	}
-	if m.isBot() {
-		return cmp.Or(m.senderName(), m.Profile.Name, m.sender()), nil
+	name := cmp.Or(m.senderName(), m.Profile.Name)
+	if m.isBot() && name != "" {
+		return name, nil
 	}
 	k, err := w.who(ctx, m.User)
-	return cmp.Or(k.name, m.senderName(), m.User), err
+	return cmp.Or(k.name, name, m.sender()), err
 }
 
 // named is [Channel.withNames], without names that cannot be had.
