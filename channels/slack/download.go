@@ -11,12 +11,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"time"
-
-	"github.com/slack-go/slack"
 
 	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // filesMost bounds the files of a message that are kept.
@@ -24,6 +20,8 @@ const filesMost = 20
 
 // missing is why a file cannot be had; it follows the file's name.
 type missing string
+
+const errNoScope = missing("cannot be read: the app lacks the scope files:read")
 
 // Error implements error.
 func (m missing) Error() string { return string(m) }
@@ -131,18 +129,18 @@ func (c *Channel) fetch(ctx context.Context, f channels.File) (body io.ReadClose
 func withheld(response *http.Response, f channels.File) error {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	signIn := response.Request.URL.Query().Has("redir") || kind == "text/html" && !strings.HasPrefix(f.MIME, kind)
-	switch status := response.StatusCode; {
-	case status == http.StatusOK && !signIn:
-		return nil
-	case status == http.StatusOK, status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return missing("cannot be read: the app lacks the scope files:read")
-	case status == http.StatusNotFound, status == http.StatusGone:
+	switch response.StatusCode {
+	case http.StatusOK:
+		if !signIn {
+			return nil
+		}
+		return errNoScope
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return errNoScope
+	case http.StatusNotFound, http.StatusGone:
 		return missing("was deleted")
-	case status == http.StatusTooManyRequests:
-		return &slack.RateLimitedError{RetryAfter: remote.RetryAfter(response.Header, time.Now())}
-	default:
-		return slack.StatusCodeError{Code: status, Status: response.Status}
 	}
+	return status(response)
 }
 
 var errTooLarge = errors.New("the file is too large")

@@ -30,3 +30,9 @@ func StartStream(ctx context.Context, c *Channel, channel, thread, user, team st
 		slack.MsgOptionRecipientUserID(user), slack.MsgOptionRecipientTeamID(team))
 	return ts, err
 }
+
+// OpenConnection asks for the address of a Socket Mode connection.
+func OpenConnection(ctx context.Context, c *Channel) error {
+	_, _, err := c.api.StartSocketModeContext(ctx)
+	return err
+}

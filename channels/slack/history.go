@@ -2,20 +2,12 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/slack-go/slack"
-
-	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 const (
@@ -94,32 +86,4 @@ func (c *Channel) page(ctx context.Context, method, channel string, arguments ur
 		return answer.Err()
 	})
 	return answer.Messages, answer.ResponseMetadata.Cursor, err
-}
-
-// form makes a call that the library does not make as we need it.
-func (c *Channel) form(ctx context.Context, method string, arguments url.Values, answer any) error {
-	body := strings.NewReader(arguments.Encode())
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.apiURL()+method, body)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := c.web.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode == http.StatusTooManyRequests {
-		return &slack.RateLimitedError{RetryAfter: remote.RetryAfter(response.Header, time.Now())}
-	}
-	if response.StatusCode != http.StatusOK {
-		return slack.StatusCodeError{Code: response.StatusCode, Status: response.Status}
-	}
-	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	return nil
 }

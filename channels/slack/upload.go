@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,7 +29,7 @@ func (c *Channel) upload(ctx context.Context, msg channels.OutboundMessage) (cha
 		return channels.Sent{}, err
 	}
 	err = c.call(ctx, "upload", "", func(ctx context.Context) error {
-		return c.api.UploadToURL(ctx, slack.UploadToURLParameters{UploadURL: place.UploadURL, Reader: bytes.NewReader(content), Filename: msg.File.Name})
+		return c.put(ctx, place.UploadURL, content)
 	})
 	if err != nil {
 		return channels.Sent{}, err

@@ -1,0 +1,64 @@
+package slack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+// form makes a call of the Web API that the library does not make as we need it.
+func (c *Channel) form(ctx context.Context, method string, arguments url.Values, answer any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.apiURL()+method, strings.NewReader(arguments.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	response, err := c.web.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if err := status(response); err != nil {
+		return err
+	}
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return nil
+}
+
+// put uploads a file to where Slack said, which needs no token. The library's way
+// ends the form twice, which not every server takes.
+func (c *Channel) put(ctx context.Context, address string, content []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(content))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/octet-stream")
+	response, err := c.files.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	return status(response)
+}
+
+// status is the error that a response's status stands for.
+func status(response *http.Response) error {
+	switch response.StatusCode {
+	case http.StatusOK:
+		return nil
+	case http.StatusTooManyRequests:
+		return &slack.RateLimitedError{RetryAfter: remote.RetryAfter(response.Header, time.Now())}
+	}
+	return slack.StatusCodeError{Code: response.StatusCode, Status: response.Status}
+}
