@@ -63,10 +63,21 @@ func (r *runner) begun(ctx context.Context, got taken, in BeginInput) (Begun, er
 		}
 	}
 	begun := Begun{Turn: got.turn.Turn, History: append(history, got.rows...), Inbound: got.inbound}
+	if got.turn.prompt != "" {
+		if begun.Prompt, err = r.promptText(ctx, got.turn.prompt); err != nil {
+			return Begun{}, err
+		}
+	}
 	for _, m := range got.rows {
 		if m.Step == in.Step && m.Role == llm.RoleAssistant {
 			begun.Completion = &m
 		}
 	}
 	return begun, nil
+}
+
+// promptText returns the system prompt of that hash.
+func (r *runner) promptText(ctx context.Context, hash string) (string, error) {
+	text, _, err := one(ctx, r, scanText, `SELECT content FROM prompts WHERE hash = $1`, hash)
+	return text, err
 }

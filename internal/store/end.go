@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"fmt"
 
@@ -57,9 +58,8 @@ func (r *runner) account(ctx context.Context, t *turnRow, c Completion) error {
 	t.Steps++
 	t.Usage.PromptTokens += c.Usage.PromptTokens
 	t.Usage.CompletionTokens += c.Usage.CompletionTokens
-	_, err := r.exec(ctx, `INSERT INTO usage (turn, step, provider, model, prompt_tokens, completion_tokens, duration_ms, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (turn, step) DO NOTHING`,
-		c.Turn, c.Step, c.Provider, c.Model, c.Usage.PromptTokens, c.Usage.CompletionTokens, c.Duration.Milliseconds(), now())
+	t.Cost += c.Cost
+	err := r.insertUsage(ctx, c)
 	if err != nil || c.Prompt == "" {
 		return err
 	}
@@ -70,6 +70,15 @@ func (r *runner) account(ctx context.Context, t *turnRow, c Completion) error {
 	}
 	t.prompt = hash
 	_, err = r.exec(ctx, `INSERT INTO prompts (hash, content) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`, hash, c.Prompt)
+	return err
+}
+
+func (r *runner) insertUsage(ctx context.Context, c Completion) error {
+	_, err := r.exec(ctx, `INSERT INTO usage (turn, step, provider, model, prompt_tokens, completion_tokens, duration_ms, created_at,
+			cached_tokens, cost)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (turn, step) DO NOTHING`,
+		c.Turn, c.Step, c.Provider, c.Model, c.Usage.PromptTokens, c.Usage.CompletionTokens, c.Duration.Milliseconds(), now(),
+		c.Cached, sql.NullInt64{Int64: c.Cost, Valid: c.Priced})
 	return err
 }
 

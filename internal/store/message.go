@@ -90,14 +90,14 @@ func (r *runner) messages(ctx context.Context, turn string) ([]Message, error) {
 		WHERE turn = $1 ORDER BY step, rank, idx`, turn)
 }
 
-// earlier returns the last rows of the ended turns before t in its epoch, at most
-// window of them, from a user message on.
+// earlier returns the last rows of the ended turns before t in its epoch that are
+// not consolidated, at most window of them, from a user message on.
 func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]Message, error) {
 	if window <= 0 {
 		return nil, nil
 	}
 	rows, err := many(ctx, r, scanMessage, `SELECT `+messageColumns+` FROM turns JOIN messages ON messages.turn = turns.id
-		WHERE turns.session = $1 AND turns.epoch = $2 AND turns.seq < $3 AND turns.status <> 'running'`+
+		WHERE turns.session = $1 AND turns.epoch = $2 AND turns.seq < $3 AND turns.status <> 'running' AND NOT turns.consolidated`+
 		newestFirst+` LIMIT $4`, t.Session, t.Epoch, t.seq, window)
 	if err != nil {
 		return nil, err

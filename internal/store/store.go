@@ -81,6 +81,8 @@ type Turn struct {
 	EndedAt    time.Time // zero while running
 	Usage      llm.Usage // of all its steps
 	Steps      int       // completions stored
+	Cost       int64     // millionths of a US dollar, as far as prices are known
+	Scope      string    // whose memory it belongs to; empty: nobody's
 }
 
 // Message is one row of a transcript.
@@ -113,6 +115,15 @@ type BeginInput struct {
 	WorkflowID string
 	RunID      string
 	Window     int // how many messages of earlier turns History has at most
+	// Scope says whose memory a turn belongs to that a message begins; nil: nobody's.
+	Scope func(Inbound) string
+}
+
+func (in BeginInput) scope(first Inbound) string {
+	if in.Scope == nil {
+		return ""
+	}
+	return in.Scope(first)
 }
 
 // Begun is a turn as a step finds it.
@@ -122,6 +133,7 @@ type Begun struct {
 	Completion *Message  // the step's completion, if it is stored already
 	History    []Message // the last Window messages of this epoch's ended turns, then all of this turn's, in order
 	Inbound    []Inbound // the messages that this turn has consumed, in order
+	Prompt     string    // the system prompt of the turn's steps so far; empty: there is none yet
 }
 
 // Completion is a model's answer, to be stored.
@@ -132,6 +144,9 @@ type Completion struct {
 	Provider string
 	Model    string
 	Usage    llm.Usage
+	Cached   int   // of the prompt's tokens
+	Cost     int64 // millionths of a US dollar
+	Priced   bool  // Cost is known
 	Duration time.Duration
 	Prompt   string // system prompt, stored once under its hash
 	Final    bool   // ends the turn: Reply is the answer

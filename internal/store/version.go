@@ -1,0 +1,41 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// SaveVersion keeps a version of a file, unless it is kept already: path is relative
+// to the workspace, hash that of the content.
+func (s *Store) SaveVersion(ctx context.Context, path, hash string, content []byte) error {
+	if content == nil {
+		content = []byte{}
+	}
+	return s.write(ctx, "keep a version of "+path, durable, func(tx *runner) error {
+		_, err := tx.exec(ctx, `INSERT INTO versions (path, hash, content, created_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (path, hash) DO NOTHING`, path, hash, content, now())
+		return err
+	})
+}
+
+// Version is a version of a file that was kept.
+type Version struct {
+	Path      string
+	Hash      string
+	Content   []byte
+	CreatedAt time.Time // when it was first kept
+}
+
+// Versions returns the versions of a file, oldest first.
+func (s *Store) Versions(ctx context.Context, path string) (all []Version, err error) {
+	err = s.read("read versions of "+path, func(q *runner) error {
+		all, err = many(ctx, q, scanVersion, `SELECT path, hash, content, created_at FROM versions WHERE path = $1 ORDER BY created_at, hash`, path)
+		return err
+	})
+	return all, err
+}
+
+func scanVersion(rows *sql.Rows) (v Version, err error) {
+	return v, rows.Scan(&v.Path, &v.Hash, &v.Content, stamp{&v.CreatedAt})
+}
