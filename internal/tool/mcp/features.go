@@ -1,0 +1,165 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const (
+	resourcesDescription = `Lists the resources of an MCP server, or reads the one whose URI is given.`
+	promptsDescription   = `Lists the prompts of an MCP server, or returns the messages of the one that is named.`
+)
+
+type resourcesArgs struct {
+	Server string `json:"server" jsonschema:"name of the server"`
+	URI    string `json:"uri,omitempty" jsonschema:"what to read; the list without it"`
+}
+
+type promptsArgs struct {
+	Server    string            `json:"server" jsonschema:"name of the server"`
+	Name      string            `json:"name,omitempty" jsonschema:"which prompt; the list without it"`
+	Arguments map[string]string `json:"arguments,omitempty" jsonschema:"arguments of the prompt"`
+}
+
+// feature is a tool for what some servers have besides tools.
+type feature struct {
+	tool.Tool
+	has func(lists) bool
+}
+
+func hasResources(l lists) bool { return len(l.resources)+len(l.templates) > 0 }
+func hasPrompts(l lists) bool   { return len(l.prompts) > 0 }
+
+func (s *Servers) newFeatures() ([]feature, error) {
+	resources, err := tool.New("mcp_resources", resourcesDescription, tool.Repeatable, s.resources)
+	if err != nil {
+		return nil, err
+	}
+	prompts, err := tool.New("mcp_prompts", promptsDescription, tool.Repeatable, s.prompts)
+	if err != nil {
+		return nil, err
+	}
+	features := []feature{{Tool: prompts, has: hasPrompts}, {Tool: resources, has: hasResources}}
+	for i := range features {
+		features[i].ReadOnly = true
+		for _, each := range s.servers {
+			features[i].Timeout = max(features[i].Timeout, each.Timeout+margin)
+		}
+	}
+	return features, nil
+}
+
+// of is the feature's tool when these servers have it.
+func (f feature) of(servers []string) tool.Tool {
+	t := f.Tool
+	t.Spec.Description += " Servers: " + strings.Join(servers, ", ") + "."
+	return t
+}
+
+// having returns the names of the servers that have the feature.
+func (s *Servers) having(f feature) []string {
+	var names []string
+	for _, each := range s.servers {
+		if f.has(each.known()) {
+			names = append(names, each.Name)
+		}
+	}
+	return names
+}
+
+// server returns the server of that name and what it has.
+func (s *Servers) server(name string) (*server, lists, error) {
+	i := slices.IndexFunc(s.servers, func(each *server) bool { return each.Name == name })
+	if i < 0 {
+		var names []string
+		for _, each := range s.servers {
+			names = append(names, each.Name)
+		}
+		return nil, lists{}, fmt.Errorf("there is no server %q; there are: %s", name, strings.Join(names, ", "))
+	}
+	return s.servers[i], s.servers[i].known(), nil
+}
+
+func (s *Servers) resources(ctx context.Context, _ tool.Call, args resourcesArgs) (tool.Result, error) {
+	server, known, err := s.server(args.Server)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	var out text
+	if args.URI == "" {
+		for _, r := range known.resources {
+			out.add(fmt.Sprintf("- %s (%s)", r.URI, describe(r.Name, r.Title, r.MIMEType, r.Description)))
+		}
+		for _, t := range known.templates {
+			out.add(fmt.Sprintf("- %s (%s)", t.URITemplate, describe("a template", t.Name, t.Title, t.MIMEType, t.Description)))
+		}
+		return listing(out, args.Server, "resources"), nil
+	}
+	answer, err := ask(ctx, server, tool.Repeatable, func(ctx context.Context, session *sdk.ClientSession) (*sdk.ReadResourceResult, error) {
+		return session.ReadResource(ctx, &sdk.ReadResourceParams{URI: args.URI})
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	for _, content := range answer.Contents {
+		out.add(resourceText(content))
+	}
+	return tool.Result{Text: out.String()}, nil
+}
+
+func (s *Servers) prompts(ctx context.Context, _ tool.Call, args promptsArgs) (tool.Result, error) {
+	server, known, err := s.server(args.Server)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	var out text
+	if args.Name == "" {
+		if len(args.Arguments) > 0 {
+			return tool.Result{}, errors.New("arguments are for a prompt; name it")
+		}
+		for _, p := range known.prompts {
+			out.add(fmt.Sprintf("- %s (%s)", p.Name, describe(p.Title, p.Description, promptArguments(p))))
+		}
+		return listing(out, args.Server, "prompts"), nil
+	}
+	answer, err := ask(ctx, server, tool.Repeatable, func(ctx context.Context, session *sdk.ClientSession) (*sdk.GetPromptResult, error) {
+		return session.GetPrompt(ctx, &sdk.GetPromptParams{Name: args.Name, Arguments: args.Arguments})
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	for _, m := range answer.Messages {
+		out.add(fmt.Sprintf("%s: %s", m.Role, contentText(m.Content)))
+	}
+	return tool.Result{Text: out.String()}, nil
+}
+
+func listing(out text, server, what string) tool.Result {
+	if out.parts.Len() == 0 {
+		return tool.Result{Text: fmt.Sprintf("%s has no %s", server, what)}
+	}
+	return tool.Result{Text: out.String()}
+}
+
+// promptArguments says what a prompt takes.
+func promptArguments(p *sdk.Prompt) string {
+	var names []string
+	for _, a := range p.Arguments {
+		name := a.Name
+		if !a.Required {
+			name += "?"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "arguments: " + strings.Join(names, " ")
+}

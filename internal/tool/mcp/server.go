@@ -1,0 +1,201 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// startTimeout is how long a server has to come up: it may be installed first.
+	startTimeout = 2 * time.Minute
+	// firstDelay and longestDelay bound the wait before the next attempt to reach a
+	// server that nobody uses.
+	firstDelay   = time.Second
+	longestDelay = 5 * time.Minute
+	// steady is how long a connection lasts that is not taken for a failed one.
+	steady = time.Minute
+	// staleAfter is how old lists are that are read again when they are used: a
+	// notification of a change may be lost.
+	staleAfter = 5 * time.Minute
+)
+
+// server keeps the connection to a server.
+type server struct {
+	Server
+	dir     string
+	names   []string // of all servers
+	log     *slog.Logger
+	client  *sdk.Client
+	redact  func(string) string
+	wake    chan struct{} // somebody wants the connection now
+	changed chan struct{} // the lists are to be read again
+	tried   chan struct{} // closed after the first attempt to connect
+	shown   sync.Map      // what shows the progress of a call, by its token
+
+	mu      sync.Mutex
+	session *session // nil while there is none
+	next    *attempt // the one that goes on, else the next one
+	lists   lists
+}
+
+// attempt is one attempt to connect.
+type attempt struct {
+	done    chan struct{} // closed at its end
+	session *session
+	err     error
+}
+
+func newServer(o Options, described Server, names []string) *server {
+	s := &server{
+		Server: described, dir: o.Dir, names: names,
+		log:     o.Logger.With("server", described.Name),
+		redact:  redactor(described),
+		wake:    make(chan struct{}, 1),
+		changed: make(chan struct{}, 1),
+		tried:   make(chan struct{}),
+		next:    &attempt{done: make(chan struct{})},
+	}
+	s.Timeout = cmp.Or(s.Timeout, defaultTimeout)
+	s.client = sdk.NewClient(&sdk.Implementation{Name: "holdfast", Version: o.Version}, &sdk.ClientOptions{
+		Capabilities:                &sdk.ClientCapabilities{},
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { notify(s.changed) },
+		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { notify(s.changed) },
+		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { notify(s.changed) },
+		ProgressNotificationHandler: s.progress,
+	})
+	return s
+}
+
+// redactor hides what is secret in the description of a server.
+func redactor(described Server) func(string) string {
+	const short = 6 // shorter values are none, and would be found everywhere
+	var pairs []string
+	for _, values := range []map[string]string{described.Env, described.Headers} {
+		for _, value := range values {
+			for _, word := range append(strings.Fields(value), value) {
+				if len(word) >= short {
+					pairs = append(pairs, word, "***")
+				}
+			}
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace
+}
+
+func notify(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// run keeps the server connected until ctx ends.
+func (s *server) run(ctx context.Context) {
+	delay, failing := firstDelay, false
+	for {
+		began := time.Now()
+		session, err := s.open(ctx)
+		s.settle(session, err)
+		switch {
+		case err == nil:
+			failing = false
+			s.log.Info("mcp server connected", "tools", len(s.known().tools))
+			s.keep(ctx, session)
+		case ctx.Err() == nil && !failing:
+			failing = true
+			s.log.Warn("mcp server not reached, it will be tried again", "err", err)
+		}
+		if time.Since(began) > steady {
+			delay = firstDelay
+		}
+		select {
+		case <-ctx.Done():
+			s.shut()
+			return
+		case <-s.wake:
+		case <-time.After(delay):
+		}
+		delay = min(2*delay, longestDelay)
+	}
+}
+
+// settle ends the attempt that went on: it has led to session, or to err.
+func (s *server) settle(session *session, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next.session, s.next.err = session, err
+	close(s.next.done)
+	s.next = &attempt{done: make(chan struct{})}
+	s.session = session
+	select {
+	case <-s.tried:
+	default:
+		close(s.tried)
+	}
+}
+
+// shut ends the attempt that nobody makes any more.
+func (s *server) shut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next.err = unsent{errors.New("it was closed")}
+	close(s.next.done)
+}
+
+// keep keeps the lists up to date until the session or ctx ends.
+func (s *server) keep(ctx context.Context, session *session) {
+	for {
+		select {
+		case <-s.changed:
+			if err := s.read(ctx, session.sdk); err != nil {
+				s.log.Debug("mcp server's lists not read again", "err", s.redact(err.Error()))
+			}
+			continue
+		case <-ctx.Done():
+		case <-session.ended:
+		case <-session.broken:
+		}
+		break
+	}
+	s.mu.Lock()
+	s.session = nil
+	s.mu.Unlock()
+	session.close()
+	if ctx.Err() == nil {
+		s.log.Info("mcp server lost", "reason", session.why())
+	}
+}
+
+// connected returns the session, after connecting anew if there is none.
+func (s *server) connected(ctx context.Context) (*session, error) {
+	s.mu.Lock()
+	session, next := s.session, s.next
+	s.mu.Unlock()
+	if session != nil && !session.over() {
+		return session, nil
+	}
+	notify(s.wake)
+	select {
+	case <-next.done:
+		return next.session, next.err
+	case <-ctx.Done():
+		return nil, unsent{errors.New("it is not up")}
+	}
+}
+
+// known returns the lists as they are known, and has them read again if they are old.
+func (s *server) known() lists {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session != nil && time.Since(s.lists.read) > staleAfter {
+		notify(s.changed)
+	}
+	return s.lists
+}

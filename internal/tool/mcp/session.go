@@ -1,0 +1,126 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// transport is how a server is reached, once.
+type transport interface {
+	sdk.Transport
+	close(*sdk.ClientSession) // ends the connection, gently, within seconds
+	abort()                   // ends it at once, also while it is made
+	why() string              // says what is known of why it ended, after it did
+}
+
+// session is a connection to a server that is up.
+type session struct {
+	transport
+	sdk    *sdk.ClientSession
+	ended  chan struct{} // closed when the connection is over
+	broken chan struct{} // closed when it is of no use any more
+	once   sync.Once
+	calls  atomic.Int32 // in flight
+	probed atomic.Bool  // a probe goes on
+}
+
+// open connects to the server and reads its lists.
+func (s *server) open(ctx context.Context) (*session, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	var t transport
+	if s.URL != "" {
+		t = newLink(s)
+	} else {
+		t = newProcess(s)
+	}
+	connected, err := within(ctx, func() (*sdk.ClientSession, error) { return s.client.Connect(ctx, t, nil) })
+	if err != nil {
+		t.abort()
+		return nil, s.unreached(ctx, t, err)
+	}
+	opened := &session{transport: t, sdk: connected, ended: make(chan struct{}), broken: make(chan struct{})}
+	go func() {
+		defer close(opened.ended)
+		_ = connected.Wait() // why says more
+	}()
+	if err := s.read(ctx, connected); err != nil {
+		opened.close()
+		return nil, s.unreached(ctx, t, err)
+	}
+	return opened, nil
+}
+
+// unreached says why the server could not be reached.
+func (s *server) unreached(ctx context.Context, t transport, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return s.failed(0, 0, unsent{fmt.Errorf("it was not up after %s", startTimeout)})
+	}
+	failed := s.transportError(err)
+	cause := s.redact(bare(failed.Err).Error())
+	if reason := t.why(); reason != "" {
+		cause = s.redact(reason)
+	}
+	return s.failed(failed.Status, failed.RetryAfter, unsent{errors.New(cause)})
+}
+
+func (s *session) close() { s.transport.close(s.sdk) }
+
+// drop gives the session up: calls on it cannot succeed any more.
+func (s *session) drop() { s.once.Do(func() { close(s.broken) }) }
+
+func (s *session) over() bool {
+	select {
+	case <-s.ended:
+		return true
+	case <-s.broken:
+		return true
+	default:
+		return false
+	}
+}
+
+// probe asks for a sign of life after a call got no answer in time. A server that
+// gives none, and works for nobody else, is given up: the next call starts it anew.
+func (s *session) probe(patience time.Duration) {
+	if !s.probed.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer s.probed.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		// An error is a sign of life, too.
+		_, _ = within(ctx, func() (struct{}, error) { return struct{}{}, s.sdk.Ping(ctx, nil) })
+		if ctx.Err() != nil && s.calls.Load() == 0 {
+			s.drop()
+		}
+	}()
+}
+
+// within returns what f returns, or ctx's error as soon as ctx ends: f may hang in
+// a write to a server that does not read.
+func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := f()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}

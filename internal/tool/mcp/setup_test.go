@@ -1,0 +1,132 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/tool/mcp"
+)
+
+const (
+	deadline = 30 * time.Second
+	tick     = 10 * time.Millisecond
+
+	// folderVariable makes the test binary a server over its standard streams. It
+	// names a folder for what the server writes down.
+	folderVariable = "HOLDFAST_TEST_MCP_FOLDER"
+	// secretVariable stands for what is in our environment and nobody else's business.
+	secretVariable = "HOLDFAST_TEST_MCP_SECRET"
+)
+
+func TestMain(m *testing.M) {
+	if folder := os.Getenv(folderVariable); folder != "" {
+		if err := newFake(folder).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if err := os.Setenv(secretVariable, "hunter2hunter2"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// overStdio describes the fake as a process of its own.
+func overStdio(t *testing.T, name string) mcp.Server {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	return mcp.Server{Name: name, Command: self, Env: map[string]string{
+		folderVariable: t.TempDir(), "GORACE": "atexit_sleep_ms=0",
+	}}
+}
+
+// folder is where a server that overStdio described writes things down.
+func folder(s mcp.Server) string { return s.Env[folderVariable] }
+
+// overHTTP serves the server for the length of the test.
+func overHTTP(t *testing.T, name string, server *sdk.Server, wrap ...func(http.Handler) http.Handler) mcp.Server {
+	t.Helper()
+	var handler http.Handler = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
+	for _, w := range wrap {
+		handler = w(handler)
+	}
+	listening := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		// Not Close, which waits: some of the handlers hang for good.
+		listening.CloseClientConnections()
+		require.NoError(t, listening.Listener.Close())
+	})
+	return mcp.Server{Name: name, URL: listening.URL}
+}
+
+// start starts the servers and waits until each was tried.
+func start(t *testing.T, servers ...mcp.Server) *mcp.Servers {
+	t.Helper()
+	started := begin(t, servers...)
+	started.Tools(t.Context())
+	return started
+}
+
+// begin starts the servers and does not wait.
+func begin(t *testing.T, servers ...mcp.Server) *mcp.Servers {
+	t.Helper()
+	started, err := mcp.New(mcp.Options{
+		Servers: servers, Dir: t.TempDir(),
+		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	require.NoError(t, err)
+	t.Cleanup(started.Close)
+	return started
+}
+
+// lookup returns a tool, as soon as it is known.
+func lookup(t *testing.T, servers *mcp.Servers, name string) tool.Tool {
+	t.Helper()
+	var found tool.Tool
+	require.Eventually(t, func() bool {
+		for _, each := range servers.Tools(t.Context()) {
+			if each.Spec.Name == name {
+				found = each
+				return true
+			}
+		}
+		return false
+	}, deadline, tick, "no tool %s", name)
+	return found
+}
+
+type args map[string]any
+
+// call calls a tool.
+func call(t *testing.T, servers *mcp.Servers, name string, arguments args) (tool.Result, error) {
+	t.Helper()
+	return run(t.Context(), t, lookup(t, servers, name), arguments)
+}
+
+func run(ctx context.Context, t *testing.T, called tool.Tool, arguments args) (tool.Result, error) {
+	t.Helper()
+	data, err := json.Marshal(arguments)
+	require.NoError(t, err)
+	return called.Run(ctx, tool.Call{Key: "t.1.0", Attempt: 1, Arguments: data})
+}
+
+func names(tools []tool.Tool) []string {
+	var all []string
+	for _, each := range tools {
+		all = append(all, each.Spec.Name)
+	}
+	return all
+}
