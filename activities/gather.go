@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
@@ -66,9 +67,11 @@ func (a *Agent) gatherFor(ctx context.Context, gatherer channels.Gatherer, messa
 	if err != nil {
 		return fmt.Errorf("gather what belongs to message %s: %w", message.ID, err)
 	}
+	failpoint.Hit("gather.done")
 	_, err = a.Store.SaveGathered(ctx, message.ID, store.Gathered{
 		Text: told(gathered), SenderName: gathered.SenderName, Zone: gathered.Zone, Files: gathered.Files,
 	})
+	failpoint.Hit("gather.stored")
 	return err
 }
 

@@ -5,21 +5,27 @@ import (
 	"fmt"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // ClaimDraft implements [channels.Drafts].
 func (s *Starter) ClaimDraft(ctx context.Context, message string) (reply string, err error) {
+	failpoint.Hit("draft.start")
 	claimed, err := s.o.Store.ClaimDraft(ctx, message)
 	if err != nil || !claimed {
 		return "", err
 	}
+	failpoint.Hit("draft.claimed")
 	return protocol.OutboxID(message), nil
 }
 
 // PostedDraft implements [channels.Drafts].
 func (s *Starter) PostedDraft(ctx context.Context, message, platformID string) (bool, error) {
-	return s.o.Store.PostedDraft(ctx, message, platformID)
+	failpoint.Hit("draft.posted")
+	kept, err := s.o.Store.PostedDraft(ctx, message, platformID)
+	failpoint.Hit("draft.stored")
+	return kept, err
 }
 
 // DropDraft implements [channels.Drafts].
