@@ -110,7 +110,7 @@ func (c *Channel) fetch(ctx context.Context, f channels.File) (body io.ReadClose
 			return err
 		}
 		request.Header.Set("Authorization", "Bearer "+c.o.BotToken)
-		response, err := c.files.Do(request) //nolint:bodyclose // it is returned, or closed below
+		response, err := c.files.Do(request)
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,9 @@ func TestFailure(t *testing.T) {
 		{"of the moment", said("internal_error"), 503, 0, "slack: status 503: internal_error"},
 		{"the token is not valid", said("invalid_auth"), 503, 30 * time.Second, "slack: status 503: invalid_auth: the bot token is not valid"},
 		{
-			"a scope is missing", lib.SlackErrorResponse{Err: "missing_scope", Needed: "files:write", Provided: "chat:write"}, 503, 30 * time.Second,
+			"a scope is missing",
+			lib.SlackErrorResponse{Err: "missing_scope", Needed: "files:write", Provided: "chat:write"},
+			503, 30 * time.Second,
 			"slack: status 503: missing_scope: the app lacks the scope files:write: add it and install the app again",
 		},
 		{"too long", said("msg_too_long"), 400, 0, "slack: status 400: msg_too_long"},

@@ -96,13 +96,13 @@ func (s *sending) fault(random *rand.Rand, method string) {
 	case 0:
 		s.LoseResponse(method, n)
 	case 1:
-		s.Server.Fail(method, n, slacktest.Fault{Cut: true})
+		s.Fail(method, n, slacktest.Fault{Cut: true})
 	case 2:
-		s.Server.Fail(method, n, slacktest.Fault{Status: http.StatusBadGateway})
+		s.Fail(method, n, slacktest.Fault{Status: http.StatusBadGateway})
 	case 3:
-		s.Server.Fail(method, n, slacktest.Fault{Error: "internal_error"})
+		s.Fail(method, n, slacktest.Fault{Error: "internal_error"})
 	case 4:
-		s.Server.Fail(method, n, slacktest.Fault{Error: "invalid_auth"})
+		s.Fail(method, n, slacktest.Fault{Error: "invalid_auth"})
 	}
 }
 
@@ -110,7 +110,7 @@ func TestARateLimitHoldsBackOnlyWhatItIsFor(t *testing.T) {
 	t.Parallel()
 	s := sendingTo(t, slack.Options{})
 	thread := s.asked()
-	s.Server.Fail("chat.postMessage", 1, slacktest.Fault{Status: http.StatusTooManyRequests, Error: "ratelimited", RetryAfter: time.Minute, Channel: slacktest.General})
+	s.Fail("chat.postMessage", 1, slacktest.Fault{Status: http.StatusTooManyRequests, Error: "ratelimited", RetryAfter: time.Minute, Channel: slacktest.General})
 	for range 2 {
 		_, err := s.channel.Send(s.ctx, outgoing("o1", thread, "hi"))
 		s.transient(err)

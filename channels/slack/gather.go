@@ -113,7 +113,7 @@ func (w *gathering) earlier(ctx context.Context, m posted) (channels.Earlier, er
 		return channels.Earlier{}, err
 	}
 	var names []string
-	for _, f := range m.post.files() {
+	for _, f := range m.files() {
 		names = append(names, f.Name)
 	}
 	if len(names) > 0 {

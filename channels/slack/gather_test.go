@@ -281,7 +281,7 @@ func TestGatherFails(t *testing.T) {
 			s := sendingTo(t, slack.Options{})
 			root := s.Say(slacktest.Ben, slacktest.General, "root").TS
 			ts := s.Say(slacktest.Ana, slacktest.General, "look", slacktest.InThread(root), slacktest.WithFiles(slacktest.File{Name: "a.txt", Content: []byte("x")})).TS
-			s.Server.Fail(tt.method, slacktest.Always, tt.fault)
+			s.Fail(tt.method, slacktest.Always, tt.fault)
 			_, err := s.channel.Gather(s.ctx, channels.Gathering{Message: s.message(slacktest.General, ts), Save: kept{}.save})
 			s.transient(err)
 		})

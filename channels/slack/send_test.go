@@ -30,7 +30,7 @@ func TestSenderConformance(t *testing.T) {
 				return posted
 			},
 			Fail: func(n int) {
-				s.Server.Fail("chat.postMessage", n, slacktest.Fault{Status: http.StatusServiceUnavailable})
+				s.Fail("chat.postMessage", n, slacktest.Fault{Status: http.StatusServiceUnavailable})
 			},
 			LoseResponse: func(n int) { s.LoseResponse("chat.postMessage", n) },
 			Close:        func(chat string) { s.SetArchived(chat, true) },
@@ -70,7 +70,7 @@ func markdownOf(t *testing.T, m slacktest.Message) string {
 func TestSendWithoutBlocksThatSlackRefuses(t *testing.T) {
 	t.Parallel()
 	s := sendingTo(t, slack.Options{})
-	s.Server.Fail("chat.postMessage", 1, slacktest.Fault{Error: "invalid_blocks"})
+	s.Fail("chat.postMessage", 1, slacktest.Fault{Error: "invalid_blocks"})
 	s.send(outgoing("o1", s.asked(), "**Done**"))
 	require.Len(t, s.Posted(), 1)
 	require.Equal(t, "*Done*", s.Posted()[0].Text)
@@ -161,7 +161,7 @@ func TestDrafts(t *testing.T) {
 		s := sendingTo(t, slack.Options{})
 		msg := outgoing("o1", s.asked(), "done")
 		msg.Draft = s.draft("o1", msg.Thread)
-		s.Server.Fail("chat.update", 1, slacktest.Fault{Error: "edit_window_closed"})
+		s.Fail("chat.update", 1, slacktest.Fault{Error: "edit_window_closed"})
 		require.NotEqual(t, msg.Draft, s.send(msg))
 		require.Len(t, s.Posted(), 2)
 	})

@@ -59,7 +59,7 @@ func outgoing(id, thread, text string) channels.OutboundMessage {
 
 // deliver sends a message as Deliver does: after an attempt that left no word it
 // looks for the message first, and it tries again until it is there.
-func (s *sending) deliver(msg channels.OutboundMessage) string {
+func (s *sending) deliver(msg channels.OutboundMessage) {
 	s.t.Helper()
 	for claimed := false; ; {
 		require.NoError(s.t, s.ctx.Err())
@@ -70,13 +70,13 @@ func (s *sending) deliver(msg channels.OutboundMessage) string {
 				continue
 			}
 			if found.Posted {
-				return found.PlatformID
+				return
 			}
 		}
 		claimed = true
-		sent, err := s.channel.Send(s.ctx, msg)
+		_, err := s.channel.Send(s.ctx, msg)
 		if err == nil {
-			return sent.PlatformID
+			return
 		}
 		s.transient(err)
 		if failed := remote.As(err); failed.Status != 0 && failed.Status < 500 {

@@ -114,9 +114,13 @@ func (c *Channel) Identify(ctx context.Context) (Identity, error) {
 	if c.self != nil {
 		return *c.self, nil
 	}
-	answer, err := c.api.AuthTestContext(ctx)
+	var answer *slack.AuthTestResponse
+	err := c.call(ctx, "auth.test", "", func(ctx context.Context) (err error) {
+		answer, err = c.api.AuthTestContext(ctx)
+		return err
+	})
 	if err != nil {
-		return Identity{}, fmt.Errorf("ask slack who we are: %w", failure(err))
+		return Identity{}, fmt.Errorf("ask slack who we are: %w", err)
 	}
 	c.self = &Identity{
 		TeamID: answer.TeamID, Team: answer.Team, UserID: answer.UserID, BotID: answer.BotID,
