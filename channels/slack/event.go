@@ -112,7 +112,12 @@ func readPost(event json.RawMessage) (post, bool, error) {
 
 func (p *post) isDirect() bool { return p.ChannelType == "im" || isDirect(p.Channel) }
 
-func (p *post) isBot() bool { return p.BotID != "" || p.SubType == "bot_message" }
+// slackbot is the user that Slack itself writes as, reminders for example.
+const slackbot = "USLACKBOT"
+
+func (p *post) isBot() bool {
+	return p.BotID != "" || p.SubType == "bot_message" || p.User == slackbot
+}
 
 func (p *post) sender() string { return cmp.Or(p.User, p.BotID) }
 

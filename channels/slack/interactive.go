@@ -133,7 +133,7 @@ func (r *receiver) clicked(ctx context.Context, c click) error {
 		return err
 	}
 	if why != "" {
-		r.refuse(c.by, why, true)
+		r.refuse(c.by, why, true) //nolint:contextcheck // it is told after this has ended
 		return nil
 	}
 	return interactions[c.name](r, ctx, c)

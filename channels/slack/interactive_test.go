@@ -58,7 +58,7 @@ func TestTheStopShortcut(t *testing.T) {
 		d := r.acked(r.Shortcut(slacktest.Ana, slacktest.General, reply, "holdfast_stop"))
 		require.Equal(t, root, r.accepted(2).Thread)
 		require.Equal(t, "/stop", r.accepted(2).Text)
-		r.acked(r.Send(slacktest.Interactive, json.RawMessage(d.Events[0].Payload)))
+		r.acked(r.Send(slacktest.Interactive, d.Events[0].Payload))
 		r.acked(r.Shortcut(slacktest.Ana, slacktest.General, root, "holdfast_stop"))
 		require.Equal(t, root, r.accepted(3).Thread)
 		require.Len(t, r.backend.Accepted(), 3)

@@ -167,6 +167,7 @@ func TestIgnoredMessages(t *testing.T) {
 			{"another bot's", map[string]any{"bot_id": "B0OTHER"}},
 			{"another bot's without a user", map[string]any{"bot_id": "B0OTHER", "user": nil, "subtype": "bot_message"}},
 			{"a bot's without an ID", map[string]any{"subtype": "bot_message", "username": "hook"}},
+			{"Slackbot's", map[string]any{"user": "USLACKBOT"}},
 			{"changed", map[string]any{"subtype": "message_changed"}},
 			{"deleted", map[string]any{"subtype": "message_deleted"}},
 			{"replied", map[string]any{"subtype": "message_replied"}},

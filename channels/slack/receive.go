@@ -70,7 +70,7 @@ func (r *receiver) read(kind string, payload []byte) (j job, err error) {
 
 // perform does a job when its turn comes, unless stopped ends before.
 func (r *receiver) perform(stopped context.Context, at *place, j job) (reply any, err error) {
-	waited := at.do(stopped, func() {
+	waited := at.do(stopped, func() { //nolint:contextcheck // what has begun goes on after stopped has ended
 		defer caught(&err)
 		ctx, cancel := context.WithTimeout(r.work, acceptTimeout)
 		defer cancel()
@@ -164,7 +164,7 @@ func (r *receiver) take(ctx context.Context, p *post, msg channels.InboundMessag
 		return err
 	}
 	if why != "" {
-		r.refuse(from, why, p.mentions(self.UserID))
+		r.refuse(from, why, p.mentions(self.UserID)) //nolint:contextcheck // it is told after this has ended
 		return nil
 	}
 	return r.accept(ctx, msg)
@@ -199,7 +199,7 @@ func (r *receiver) accept(ctx context.Context, msg channels.InboundMessage) erro
 		return fmt.Errorf("accept a message: %w", err)
 	}
 	if !accepted.Duplicate {
-		r.c.follow(r.b, accepted.Message, msg)
+		r.c.follow(r.b, accepted.Message, msg) //nolint:contextcheck // it goes on after this has ended
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package slack_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -63,14 +63,14 @@ func TestOneConversationIsInOrderAndHoldsUpNoOther(t *testing.T) {
 		const n = 10
 		var waiting []slacktest.Delivery
 		for i := range n {
-			waiting = append(waiting, r.Say(slacktest.Ana, slacktest.DM, fmt.Sprint(i)))
+			waiting = append(waiting, r.Say(slacktest.Ana, slacktest.DM, strconv.Itoa(i)))
 			if i == 0 {
 				<-gate.entered
 			}
 			require.NoError(t, r.Await(r.ctx, func() bool { return len(waiting[i].Events[0].Attempts()) == 1 }))
 		}
 		for i := range n {
-			r.acked(r.Say(slacktest.Ana, slacktest.General, "other "+fmt.Sprint(i)))
+			r.acked(r.Say(slacktest.Ana, slacktest.General, "other "+strconv.Itoa(i)))
 		}
 		require.Len(t, r.backend.Accepted(), n)
 		close(gate.gate)
@@ -82,7 +82,7 @@ func TestOneConversationIsInOrderAndHoldsUpNoOther(t *testing.T) {
 			return
 		}
 		for i, msg := range r.backend.Accepted()[n:] {
-			require.Equal(t, fmt.Sprint(i), msg.Text)
+			require.Equal(t, strconv.Itoa(i), msg.Text)
 		}
 	})
 }
@@ -152,11 +152,7 @@ func TestTheEndOfRun(t *testing.T) {
 			// The one that waits is told at once that it was not accepted.
 			require.ErrorIs(t, second.Wait(r.ctx), slacktest.ErrNotAcknowledged)
 		}
-		select {
-		case <-ended:
-			require.Fail(t, "Run does not wait for what is under way")
-		case <-time.After(50 * time.Millisecond):
-		}
+		require.Never(t, func() bool { return len(ended) > 0 }, 50*time.Millisecond, receivingTick, "Run waits for what is under way")
 		release()
 		require.NoError(t, <-ended)
 		r.acked(first)
@@ -173,7 +169,7 @@ func TestManyConversationsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	errs := make([]error, n)
 	for i := range n {
-		d := r.Say(slacktest.Ana, slacktest.General, fmt.Sprint(i))
+		d := r.Say(slacktest.Ana, slacktest.General, strconv.Itoa(i))
 		all.Go(func() { errs[i] = d.Wait(r.ctx) })
 	}
 	all.Wait()

@@ -21,26 +21,27 @@ const (
 
 // Run implements [channels.Receiver]. When ctx ends, what Slack delivered is
 // accepted and acknowledged within 5 seconds, or neither; then it returns nil. An
-// error is one that waiting does not mend, such as a token that Slack refuses.
+// error is one that waiting does not mend, such as an address that is taken; a token
+// that Slack refuses is tried again.
 func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &receiver{c: c, b: b, log: c.log.With("channel", Name), lanes: newLanes(), work: work}
 	r.telling.SetLimit(maxTelling)
-	keep, stopKeeping := context.WithCancel(ctx)
+	receiving, stop := context.WithCancel(ctx)
 	var keeping sync.WaitGroup
-	keeping.Go(func() { c.housekeep(keep, b) })
+	keeping.Go(func() { c.housekeep(receiving, b) })
 	defer func() {
 		cancel()
-		stopKeeping()
+		stop()
 		r.jobs.Wait()
 		keeping.Wait()
 		_ = r.telling.Wait() // its errors were logged
 	}()
 	var err error
 	if c.o.Mode == ModeHTTP {
-		err = r.runHTTP(ctx)
+		err = r.runHTTP(receiving)
 	} else {
-		err = r.runSocket(ctx)
+		err = r.runSocket(receiving)
 	}
 	if ctx.Err() != nil {
 		return nil

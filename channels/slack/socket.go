@@ -154,7 +154,7 @@ func (s *socket) handle(ctx context.Context, request *socketmode.Request) {
 		return
 	}
 	if j.do == nil {
-		s.jobs.Go(func() { s.ack(request.EnvelopeID, nil) })
+		s.jobs.Go(func() { s.ack(request.EnvelopeID, nil) }) //nolint:contextcheck // it goes on when Run is to end
 		return
 	}
 	at, err := s.lanes.enter(ctx, j.lane)
@@ -162,11 +162,11 @@ func (s *socket) handle(ctx context.Context, request *socketmode.Request) {
 		return
 	}
 	s.jobs.Go(func() {
-		defer at.leave()
 		reply, err := s.perform(ctx, at, j)
+		at.leave()
 		switch {
 		case err == nil:
-			s.ack(request.EnvelopeID, reply)
+			s.ack(request.EnvelopeID, reply) //nolint:contextcheck // it goes on when Run is to end
 		case ctx.Err() == nil:
 			unhandled(err)
 		}
