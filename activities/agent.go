@@ -12,7 +12,10 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/llm/price"
+	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/skill"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -31,6 +34,10 @@ type AgentOptions struct {
 	Tools       *tool.Registry
 	// SubagentTools are the tools of subagents, by depth from 1.
 	SubagentTools []*tool.Registry
+	Prices        *price.Table      // nil: costs are not known
+	Memory        *memory.Files     // nil: nothing is remembered
+	Scope         ScopeFunc         // whose memory; required with Memory
+	Environment   skill.Environment // in which skills look for what they require
 	// Signal brings an accepted message to its session.
 	Signal     func(ctx context.Context, message store.Inbound) error
 	Supervisor *supervisor.Supervisor // whose commands a stopped turn ends; may be nil

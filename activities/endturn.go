@@ -65,7 +65,7 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 	turn, fresh, err := a.Store.Answer(ctx, store.AnswerInput{
 		Session: in.Session.Key, Channel: in.Session.Channel, Message: in.Message,
 		Reply: a.answer(ctx, in), Reset: in.Command == protocol.CommandNew,
-		Stop: in.Command == protocol.CommandNew || in.Command == protocol.CommandStop,
+		Stop:       in.Command == protocol.CommandNew || in.Command == protocol.CommandStop,
 		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
 	})
 	if err != nil {

@@ -13,8 +13,10 @@ type Config struct {
 	Home      string              `yaml:"-"`         // absolute; set by whoever loads
 	Model     string              `yaml:"model"`     // "provider/model"; empty: chosen from what there is
 	Fallbacks []string            `yaml:"fallbacks"` // models to try, in order, when Model cannot answer
+	Prices    map[string]Price    `yaml:"prices"`    // by "provider/model"; a "*" at the end stands for any other end
 	Providers map[string]Provider `yaml:"providers"` // by name, as written
 	Agent     Agent               `yaml:"agent"`
+	Memory    Memory              `yaml:"memory"`
 	Temporal  Temporal            `yaml:"temporal"`
 	Engine    Engine              `yaml:"engine"`
 	Store     Store               `yaml:"store"`
@@ -32,6 +34,26 @@ type Provider struct {
 	Timeout  time.Duration     `yaml:"timeout"`   // of one model call
 	Headers  map[string]Secret `yaml:"headers"`   // sent with every request
 	NoStream bool              `yaml:"no_stream"` // ask for whole answers
+}
+
+// Price is what a model costs, in US dollars per million tokens.
+type Price struct {
+	Input  float64 `yaml:"input"`
+	Cached float64 `yaml:"cached"` // of input that the provider had in its cache; 0: as Input
+	Output float64 `yaml:"output"`
+}
+
+// What Memory.Scope may be.
+const (
+	MemoryAuto      = "auto"      // sender in direct messages, channel in channels, workspace on the command line and the API
+	MemoryWorkspace = "workspace" // everybody shares one memory
+	MemoryChannel   = "channel"   // each chat has its own
+	MemorySender    = "sender"    // each person has their own
+)
+
+// Memory says what is remembered for whom.
+type Memory struct {
+	Scope string `yaml:"scope"`
 }
 
 // What Agent.MidTurn may be.
@@ -106,8 +128,9 @@ type Tools struct {
 
 // Exec bounds the commands that the agent runs.
 type Exec struct {
-	Timeout    time.Duration `yaml:"timeout"`     // when the model asks for none
-	MaxTimeout time.Duration `yaml:"max_timeout"` // the longest it may ask for
+	Timeout         time.Duration `yaml:"timeout"`          // when the model asks for none
+	MaxTimeout      time.Duration `yaml:"max_timeout"`      // the longest it may ask for
+	SessionLifetime time.Duration `yaml:"session_lifetime"` // of a command that takes input, at most
 }
 
 // What Web.Search may be.
@@ -182,12 +205,14 @@ func Default(home string) Config {
 			Temperature:           0.7,
 			MidTurn:               MidTurnSteer,
 		},
+		Prices:    map[string]Price{},
+		Memory:    Memory{Scope: MemoryAuto},
 		Temporal:  Temporal{Namespace: "default", Port: 7233, UIPort: 8233},
 		Engine:    Engine{Durability: DurabilityFull, Retention: 30 * day},
 		Workspace: filepath.Join(home, "workspace"),
 		Tools: Tools{
 			RestrictToWorkspace: true,
-			Exec:                Exec{Timeout: time.Minute, MaxTimeout: 30 * time.Minute},
+			Exec:                Exec{Timeout: time.Minute, MaxTimeout: 30 * time.Minute, SessionLifetime: 12 * time.Hour},
 			Web:                 Web{Search: SearchAuto},
 		},
 		Channels: Channels{

@@ -33,6 +33,8 @@ func TestTheExampleShowsTheDefaults(t *testing.T) {
 		Headers: map[string]config.Secret{"X-Team": "research"},
 	}}, cfg.Providers)
 	clear(cfg.Providers)
+	require.Equal(t, map[string]config.Price{"example/*": {Input: 1.5, Cached: 0.15, Output: 6}}, cfg.Prices)
+	clear(cfg.Prices)
 	require.Equal(t, config.Default("/h"), cfg)
 }
 
@@ -56,8 +58,11 @@ func requireKeys(t *testing.T, at string, typ reflect.Type, tree map[string]any)
 			requireKeys(t, at+key+".", field.Type, below)
 		}
 		if field.Type.Kind() == reflect.Map && field.Type.Elem().Kind() == reflect.Struct {
-			entry, _ := below["example"].(map[string]any)
-			requireKeys(t, at+key+".example.", field.Type.Elem(), entry)
+			require.Len(t, below, 1, "under %q: an example", at+key)
+			for name, entry := range below {
+				entry, _ := entry.(map[string]any)
+				requireKeys(t, at+key+"."+name+".", field.Type.Elem(), entry)
+			}
 		}
 	}
 }

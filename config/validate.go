@@ -33,6 +33,11 @@ func (c Config) check() []problem {
 		k.provider(path{"providers", name}, name, c.Providers[name])
 	}
 	k.agent(c.Agent)
+	k.oneOf("memory.scope", c.Memory.Scope, MemoryAuto, MemoryWorkspace, MemoryChannel, MemorySender)
+	for _, name := range slices.Sorted(maps.Keys(c.Prices)) {
+		p := c.Prices[name]
+		k.when(p.Input < 0 || p.Cached < 0 || p.Output < 0, path{"prices", name}.String(), "must not be below 0")
+	}
 	k.temporal(c.Temporal)
 	k.oneOf("engine.durability", c.Engine.Durability, DurabilityFull, DurabilityNormal)
 	k.when(c.Engine.Retention < time.Hour, "engine.retention", "must be at least 1h, not %s", c.Engine.Retention)
@@ -110,6 +115,7 @@ func (k *checker) port(path string, port int) {
 func (k *checker) tools(t Tools) {
 	k.when(t.Exec.Timeout <= 0, "tools.exec.timeout", "must be above 0, not %s", t.Exec.Timeout)
 	k.when(t.Exec.MaxTimeout < t.Exec.Timeout, "tools.exec.max_timeout", "must be at least tools.exec.timeout, which is %s, not %s", t.Exec.Timeout, t.Exec.MaxTimeout)
+	k.when(t.Exec.SessionLifetime <= 0, "tools.exec.session_lifetime", "must be above 0, not %s", t.Exec.SessionLifetime)
 	web := t.Web
 	k.oneOf("tools.web.search", web.Search, SearchAuto, SearchBrave, SearchTavily, SearchSearXNG, SearchDuckDuckGo, SearchOff)
 	k.url("tools.web.brave.base_url", web.Brave.BaseURL)

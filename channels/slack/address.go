@@ -28,3 +28,6 @@ func message(id string) (channel, ts string) {
 	}
 	return channel, ts
 }
+
+// IsDirect reports whether a chat is a direct message with one person.
+func IsDirect(chat string) bool { return isDirect(channelOf(chat)) }

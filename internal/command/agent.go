@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
@@ -41,12 +42,17 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	if err != nil {
 		return nil, err
 	}
+	remembered, err := memory.New(memory.Options{Workspace: n.cfg.Workspace, Versions: versions{n.store}})
+	if err != nil {
+		return nil, fmt.Errorf("open the memory: %w", err)
+	}
 	return activities.NewAgent(activities.AgentOptions{
 		Store: n.store, Events: n.events, Logger: n.log,
 		Provider: n.model.provider, Name: n.model.service, Model: n.model.name,
 		MaxTokens: n.cfg.Agent.MaxTokens, Temperature: n.cfg.Agent.Temperature, Window: n.cfg.Agent.MemoryWindow,
 		Gatherers: n.gatherers(), Tools: tools, SubagentTools: subagents, Supervisor: n.commands,
 		Workspace: n.cfg.Workspace, Signal: n.starter.Signal,
+		Prices: prices(n.cfg), Memory: remembered, Scope: scopes(n.cfg.Memory),
 	})
 }
 

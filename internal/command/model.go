@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -12,7 +13,9 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/demo"
+	"github.com/holdfast-ai/holdfast/internal/llm/fallback"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
+	"github.com/holdfast-ai/holdfast/internal/llm/price"
 )
 
 // demoModel is the model of the built-in demo.
@@ -31,7 +34,7 @@ func (m model) title() string { return m.service + "/" + m.name }
 
 // openModel makes a client for the configured model. With none configured it is
 // the first provider that has a key, else Ollama if it answers, else the demo.
-func openModel(ctx context.Context, cfg config.Config) (model, error) {
+func openModel(ctx context.Context, cfg config.Config, log *slog.Logger) (model, error) {
 	if cfg.Model == demoModel || cfg.Model == demoModel+"/"+demoModel {
 		return openDemo(ctx)
 	}
@@ -45,7 +48,60 @@ func openModel(ctx context.Context, cfg config.Config) (model, error) {
 	if err != nil {
 		return model{}, fmt.Errorf("choose a model: %w", err)
 	}
-	return openChoice(choice, cfg)
+	first, err := openChoice(choice, cfg)
+	if err != nil || len(cfg.Fallbacks) == 0 {
+		return first, err
+	}
+	return withFallbacks(first, cfg, log)
+}
+
+// withFallbacks is a model that others stand in for when it cannot answer.
+func withFallbacks(first model, cfg config.Config, log *slog.Logger) (model, error) {
+	models := []model{first}
+	closeAll := func() {
+		for _, m := range models {
+			m.close()
+		}
+	}
+	for _, name := range cfg.Fallbacks {
+		choice, err := llm.Choose(name, configured(cfg))
+		if err != nil {
+			closeAll()
+			return model{}, fmt.Errorf("choose the fallback %s: %w", name, err)
+		}
+		opened, err := openChoice(choice, cfg)
+		if err != nil {
+			closeAll()
+			return model{}, fmt.Errorf("fallback %s: %w", name, err)
+		}
+		models = append(models, opened)
+	}
+	candidates := make([]fallback.Candidate, len(models))
+	for i, m := range models {
+		candidates[i] = fallback.Candidate{Name: m.title(), Provider: m.provider, Model: m.name}
+	}
+	provider, err := fallback.New(candidates, log)
+	if err != nil {
+		closeAll()
+		return model{}, fmt.Errorf("open the fallbacks: %w", err)
+	}
+	first.provider, first.close = provider, closeAll
+	return first, nil
+}
+
+// prices are what model calls cost: what is known, and what the config says.
+func prices(cfg config.Config) *price.Table {
+	own := make(map[string]price.Price, len(cfg.Prices))
+	for name, p := range cfg.Prices {
+		own[name] = price.Price{Input: p.Input, Cached: p.Cached, Output: p.Output}
+	}
+	kinds := make(map[string]string, len(cfg.Providers))
+	for name, p := range cfg.Providers {
+		if p.Kind != "" {
+			kinds[name] = p.Kind
+		}
+	}
+	return price.New(own, kinds)
 }
 
 func configured(cfg config.Config) []llm.Configured {

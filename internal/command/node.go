@@ -110,7 +110,7 @@ func (n *node) openParts(ctx context.Context) error {
 	}
 	group.Go(func() error { return n.openStore(ctx) })
 	group.Go(func() (err error) {
-		n.model, err = openModel(ctx, n.cfg)
+		n.model, err = openModel(ctx, n.cfg, n.log)
 		return err
 	})
 	err := group.Wait()

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
@@ -17,18 +18,23 @@ func newTools(cfg config.Config, commands *supervisor.Supervisor) ([]tool.Tool, 
 	if err != nil {
 		return nil, fmt.Errorf("make the file tools: %w", err)
 	}
-	exec, err := shell.New(shell.Options{
+	options := shell.Options{
 		Supervisor: commands, Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace,
-		Timeout: cfg.Tools.Exec.Timeout, MaxTimeout: cfg.Tools.Exec.MaxTimeout,
-	})
+		Timeout: cfg.Tools.Exec.Timeout, MaxTimeout: cfg.Tools.Exec.MaxTimeout, Lifetime: cfg.Tools.Exec.SessionLifetime,
+	}
+	exec, err := shell.New(options)
 	if err != nil {
 		return nil, fmt.Errorf("make the exec tool: %w", err)
+	}
+	sessions, err := shell.NewSessions(options)
+	if err != nil {
+		return nil, fmt.Errorf("make the tools of commands with input: %w", err)
 	}
 	sites, err := web.New(web.Options{Search: searchOf(cfg.Tools.Web)})
 	if err != nil {
 		return nil, fmt.Errorf("make the web tools: %w", err)
 	}
-	return append(append(files, sites...), exec), nil
+	return slices.Concat(files, sites, []tool.Tool{exec}, sessions), nil
 }
 
 func searchOf(c config.Web) web.Search {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -17,27 +16,22 @@ const fileLimit = 64 << 10
 // bootstrapFiles are read in this order.
 var bootstrapFiles = [...]string{"AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md"}
 
-// Load reads the workspace's files for the system prompt, with today's notes.
+// Load reads the workspace's bootstrap files for the system prompt, in order.
 // Missing ones are left out, large ones cut. A file that is there and cannot be
 // read is no error but a note in its place, so that the agent can tell. The error
 // is for a workspace that cannot be opened.
-func Load(workspace string) (Files, error) { return LoadAt(workspace, time.Now()) }
-
-// LoadAt is Load on the day of now.
-func LoadAt(workspace string, now time.Time) (Files, error) {
+func Load(workspace string) ([]File, error) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
-		return Files{}, fmt.Errorf("open workspace: %w", err)
+		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	defer root.Close()
-	var files Files
+	var files []File
 	for _, name := range bootstrapFiles {
 		if text := read(root, name); text != "" {
-			files.Bootstrap = append(files.Bootstrap, File{Name: name, Text: text})
+			files = append(files, File{Name: name, Text: text})
 		}
 	}
-	files.Memory = read(root, "memory/MEMORY.md")
-	files.Notes = read(root, "memory/"+now.Format(time.DateOnly)+".md")
 	return files, nil
 }
 

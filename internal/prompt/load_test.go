@@ -28,22 +28,16 @@ func TestLoadReadsTheWorkspacesFilesInOrder(t *testing.T) {
 	write(t, dir, "AGENTS.md", "agents \xff\n")
 	write(t, dir, "SOUL.md", "\n\n")
 	write(t, dir, "OTHER.md", "not read")
-	write(t, dir, "memory/MEMORY.md", "facts")
-	write(t, dir, "memory/2026-03-04.md", "today")
-	write(t, dir, "memory/2026-03-03.md", "yesterday")
-	files, err := prompt.LoadAt(dir, noon)
+	files, err := prompt.Load(dir)
 	require.NoError(t, err)
-	require.Equal(t, prompt.Files{
-		Bootstrap: []prompt.File{{Name: "AGENTS.md", Text: "agents \uFFFD"}, {Name: "TOOLS.md", Text: "tools"}},
-		Memory:    "facts", Notes: "today",
-	}, files)
+	require.Equal(t, []prompt.File{{Name: "AGENTS.md", Text: "agents \uFFFD"}, {Name: "TOOLS.md", Text: "tools"}}, files)
 }
 
 func TestLoadOfAnEmptyWorkspaceIsEmpty(t *testing.T) {
 	t.Parallel()
 	files, err := prompt.Load(t.TempDir())
 	require.NoError(t, err)
-	require.Zero(t, files)
+	require.Empty(t, files)
 }
 
 func TestLoadNeedsAWorkspace(t *testing.T) {
@@ -56,14 +50,14 @@ func TestLoadCutsLargeFilesBetweenCharacters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "AGENTS.md", "x"+strings.Repeat("é", 64<<10))
-	write(t, dir, "memory/MEMORY.md", strings.Repeat("m", 64<<10))
+	write(t, dir, "SOUL.md", strings.Repeat("m", 64<<10))
 	files, err := prompt.Load(dir)
 	require.NoError(t, err)
-	text := files.Bootstrap[0].Text
+	text := files[0].Text
 	require.True(t, strings.HasSuffix(text, "é\n\n… (cut: the first 64 KB of AGENTS.md)"), text[len(text)-60:])
 	require.True(t, utf8.ValidString(text))
 	require.NotContains(t, text, "\uFFFD")
-	require.Len(t, files.Memory, 64<<10, "one that just fits is whole")
+	require.Len(t, files[1].Text, 64<<10, "one that just fits is whole")
 }
 
 func TestLoadNotesWhatCannotBeRead(t *testing.T) {
@@ -75,8 +69,8 @@ func TestLoadNotesWhatCannotBeRead(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "USER.md"), 0o644))
 	files, err := prompt.Load(dir)
 	require.NoError(t, err)
-	require.Len(t, files.Bootstrap, 3)
-	for _, file := range files.Bootstrap {
+	require.Len(t, files, 3)
+	for _, file := range files {
 		require.True(t, strings.HasPrefix(file.Text, "("+file.Name+" could not be read: "), file.Text)
 	}
 }
@@ -99,8 +93,7 @@ func TestWriteTemplatesNeverOverwrites(t *testing.T) {
 
 	files, err := prompt.Load(dir)
 	require.NoError(t, err)
-	require.Len(t, files.Bootstrap, 3)
-	require.NotEmpty(t, files.Memory)
+	require.Len(t, files, 3)
 }
 
 func TestWriteTemplatesSaysWhichFileItCouldNotWrite(t *testing.T) {

@@ -34,6 +34,7 @@ type Conversation struct {
 	Window int    // how many messages of earlier turns the model is to see
 	Now    time.Time
 	Images map[string][]llm.Image // of this turn, by the ID of the inbound message that they came with
+	Blind  bool                   // the model does not take the pictures that came
 }
 
 // Messages returns what the model is sent: the system prompt; the last messages of
@@ -62,7 +63,9 @@ func Messages(c Conversation) []llm.Message {
 	for _, m := range current {
 		text := m.Content
 		if m.Role == llm.RoleUser {
-			text = User(text, contextOf(m, inbound[m.Source], c.Now))
+			about := contextOf(m, inbound[m.Source], c.Now)
+			about.Blind = c.Blind
+			text = User(text, about)
 		}
 		w.add(m, text)
 		if images := c.Images[m.Source]; m.Role == llm.RoleUser && len(images) > 0 {

@@ -16,16 +16,10 @@ type Input struct {
 	Workspace string // absolute path
 	OS        string
 	Arch      string
-	Files     Files
+	Bootstrap []File // in order
+	Memory    string // what is remembered, under headings of the second level
 	Active    string // text of the skills that are always on
 	Skills    string // summary of the skills that may be read
-}
-
-// Files are those of a workspace that go into the system prompt.
-type Files struct {
-	Bootstrap []File // in order
-	Memory    string // long-term facts
-	Notes     string // today's
 }
 
 // File is the text of a file.
@@ -37,18 +31,15 @@ type File struct {
 // System returns the system prompt. It is the same whenever its input is, so that
 // providers can cache it: times and IDs belong into [User].
 func System(in Input) string {
-	var bootstrap, memory []string
-	for _, file := range in.Files.Bootstrap {
+	var bootstrap []string
+	for _, file := range in.Bootstrap {
 		bootstrap = appendSection(bootstrap, "## "+file.Name, file.Text)
 	}
-	memory = appendSection(memory, "## Long-term Memory", in.Files.Memory)
-	memory = appendSection(memory, "## Today's Notes", in.Files.Notes)
-
 	sections := []string{identity(in)}
 	if len(bootstrap) > 0 {
 		sections = append(sections, strings.Join(bootstrap, "\n\n"))
 	}
-	sections = appendSection(sections, "# Memory", strings.Join(memory, "\n\n"))
+	sections = appendSection(sections, "# Memory", in.Memory)
 	sections = appendSection(sections, "# Active Skills", in.Active)
 	sections = appendSection(sections, "# Skills", in.Skills)
 	return strings.Join(sections, separator)

@@ -14,11 +14,9 @@ func TestSystemHasItsSectionsInOrderAndLeavesOutEmptyOnes(t *testing.T) {
 	t.Parallel()
 	full := prompt.Input{
 		Workspace: "/srv/agent", OS: "linux", Arch: "arm64",
-		Files: prompt.Files{
-			Bootstrap: []prompt.File{{Name: "AGENTS.md", Text: "be kind\n"}, {Name: "SOUL.md", Text: " \n"}, {Name: "USER.md", Text: "Ana"}},
-			Memory:    "likes tea", Notes: "rain",
-		},
-		Active: "### tmux\n\nuse it", Skills: "<skills></skills>",
+		Bootstrap: []prompt.File{{Name: "AGENTS.md", Text: "be kind\n"}, {Name: "SOUL.md", Text: " \n"}, {Name: "USER.md", Text: "Ana"}},
+		Memory:    "## Long-term Memory\n\nlikes tea\n\n## Today's Notes\n\nrain",
+		Active:    "### tmux\n\nuse it", Skills: "<skills></skills>",
 	}
 	sections := strings.Split(prompt.System(full), "\n\n---\n\n")
 	require.Len(t, sections, 5)

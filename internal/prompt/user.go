@@ -13,6 +13,7 @@ type Context struct {
 	Channel    string
 	Chat       string
 	SenderName string
+	Blind      bool // pictures that came with it are not shown to the model
 }
 
 // User returns a user message's text with the context under it. The text of the
@@ -29,6 +30,9 @@ func User(text string, c Context) string {
 		if value := oneLine(line.value); value != "" {
 			b.WriteString("\n" + line.label + ": " + value)
 		}
+	}
+	if c.Blind {
+		b.WriteString("\nPictures: left out, since this model does not take them; say so if they matter")
 	}
 	return b.String()
 }

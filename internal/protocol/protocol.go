@@ -174,6 +174,7 @@ type CompleteResult struct {
 	Outbox  string `json:"outbox,omitempty"` // what to deliver; empty for pull channels
 	Model   string `json:"model,omitempty"`
 	Usage   Usage  `json:"usage,omitzero"` // of the turn so far
+	Cost    int64  `json:"cost,omitempty"` // of the turn so far, in millionths of a US dollar, as far as known
 	// Answered is set when the message had been answered by an earlier turn:
 	// nothing was called. Outbox is then a reply not delivered yet, if any.
 	Answered bool `json:"answered,omitempty"`

@@ -1,0 +1,103 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+// callLimit bounds the tool calls of one completion, so that they fit a payload.
+// The model that asks for more sees the results of the first ones and can go on.
+const callLimit = 32
+
+// refuseCut answers a completion's last call when the completion was cut by its
+// limit of tokens: the arguments may be half of what the model meant. It comes
+// before the completion is stored, so that the call cannot be run in between.
+func (a *Agent) refuseCut(ctx context.Context, in protocol.CompleteInput, finish string, calls []llm.ToolCall) error {
+	if finish != finishLength || len(calls) == 0 {
+		return nil
+	}
+	last := len(calls) - 1
+	_, err := a.Store.SaveResult(ctx, store.Message{
+		Turn: in.Turn, Step: in.Step, Index: last, Role: llm.RoleTool, CallID: calls[last].ID, Name: calls[last].Name,
+		Content: fmt.Sprintf("Not run: the completion was cut at its limit of %d tokens, so the arguments may be incomplete. Do it in smaller pieces.", a.MaxTokens),
+		Failed:  true, Filled: true,
+	})
+	if err != nil {
+		return fmt.Errorf("refuse a call that was cut: %w", err)
+	}
+	return nil
+}
+
+// finishLength is the finish reason of a completion that was cut.
+const finishLength = "length"
+
+// completed is a stored completion as the workflow and the UI see it, with each
+// call resolved: how it may be retried, for how long it may run.
+func (a *Agent) completed(session protocol.SessionRef, turn store.Turn, m store.Message) protocol.CompleteResult {
+	result := protocol.CompleteResult{
+		Preview: protocol.Preview(m.Content, protocol.PreviewLimit),
+		Final:   len(m.ToolCalls) == 0,
+		Outbox:  turn.Outbox,
+		Model:   a.Name + "/" + a.Model,
+		Usage:   protocol.Usage(turn.Usage),
+		Cost:    turn.Cost,
+	}
+	tools := a.tools(session)
+	for i, call := range m.ToolCalls {
+		resolved := protocol.Call{Index: i, Name: call.Name, Kind: "unknown", ReadOnly: true, Timeout: time.Minute}
+		if t, err := tools.Lookup(call.Name); err == nil {
+			resolved.Kind, resolved.ReadOnly, resolved.Timeout = string(t.Kind), t.ReadOnly, t.Limit([]byte(call.Arguments))
+		}
+		resolved.Preview = protocol.Preview(title(tools, call), previewShare(len(m.ToolCalls)))
+		result.Calls = append(result.Calls, resolved)
+	}
+	return result
+}
+
+// title is what a person is shown of a call's arguments.
+func title(tools *tool.Registry, call llm.ToolCall) string {
+	t, err := tools.Lookup(call.Name)
+	if err != nil {
+		return call.Arguments
+	}
+	return t.Title([]byte(call.Arguments))
+}
+
+// notInName matches what providers do not take in the name of a tool.
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+const (
+	// nameLimit bounds the name of a call, as providers do; callCost is what each
+	// call takes up in a payload besides its arguments.
+	nameLimit = 64
+	callCost  = nameLimit + 110
+	// resultCost is what a completion takes up in a payload besides its calls.
+	resultCost = protocol.PreviewLimit + 500
+)
+
+// previewShare is how much of each of n calls' arguments the UI is shown, so that
+// all fit a payload.
+func previewShare(n int) int {
+	return min(protocol.PreviewLimit/2, (protocol.PayloadLimit-resultCost)/max(n, 1)-callCost)
+}
+
+// named gives each call our own ID, which no other call of the session has:
+// providers repeat theirs, leave them out, or refuse ones that come again. A name
+// that no tool can have is changed to one that they take, for they would refuse
+// the transcript ever after.
+func named(in protocol.CompleteInput, calls []llm.ToolCall) []llm.ToolCall {
+	calls = calls[:min(len(calls), callLimit)]
+	for i := range calls {
+		calls[i].ID = fmt.Sprintf("call_%.9s_%d_%d", in.Turn, in.Step, i)
+		name := notInName.ReplaceAllString(calls[i].Name, "_")
+		calls[i].Name = name[:min(len(name), nameLimit)]
+	}
+	return calls
+}
