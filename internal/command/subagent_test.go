@@ -96,7 +96,7 @@ func TestSubagents(t *testing.T) {
 		n := startNode(t, model.URL)
 		require.Equal(t, "handed over", n.ask(t, "main", "delegate").Reply)
 		require.NoError(t, model.Await(t.Context(), 7))
-		require.Contains(t, n.ask(t, "main", "/status").Reply, "(a task whose text is longer tha…)")
+		require.Contains(t, n.ask(t, "main", "/status").Reply, "(a task whose text is longer th…)")
 		before := time.Now()
 		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Reply)
 		running, err := n.store.Subagents(t.Context(), "http:main")
