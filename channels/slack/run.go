@@ -25,7 +25,7 @@ const (
 // that Slack refuses is tried again.
 func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r := &receiver{c: c, b: b, log: c.log.With("channel", Name), lanes: newLanes(), work: work}
+	r := &receiver{c: c, b: b, log: c.log, lanes: newLanes(), work: work}
 	r.telling.SetLimit(maxTelling)
 	receiving, stop := context.WithCancel(ctx)
 	var keeping sync.WaitGroup
