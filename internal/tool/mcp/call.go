@@ -112,7 +112,7 @@ func ask[T any](ctx context.Context, s *server, kind tool.Kind, request func(con
 func askOnce[T any](ctx context.Context, s *server, request func(context.Context, *sdk.ClientSession) (T, error)) (answer T, again bool, err error) {
 	session, err := s.connected(ctx)
 	if err != nil {
-		return answer, false, err
+		return answer, false, unsent{err}
 	}
 	ctx, sent := withMark(ctx)
 	session.calls.Add(1)
@@ -126,7 +126,7 @@ func askOnce[T any](ctx context.Context, s *server, request func(context.Context
 			session.probe(min(s.Timeout, probePatience))
 		}
 		return answer, false, err
-	case errors.Is(err, sdk.ErrSessionMissing), !sent.Load() && remote.As(err) == nil:
+	case !sent.Load() && remote.As(err) == nil:
 		session.drop()
 		return answer, true, unsent{errors.New("the connection was lost")}
 	case !sent.Load():
@@ -150,7 +150,7 @@ func awaitedTool(name string, servers []*server) tool.Tool {
 			own, cancel := context.WithTimeoutCause(ctx, s.Timeout, errTooSlow)
 			_, err := s.connected(own)
 			if err != nil {
-				err = s.verdict(ctx, own, t.Kind, err)
+				err = s.verdict(ctx, own, t.Kind, unsent{err})
 			}
 			cancel()
 			if err != nil {

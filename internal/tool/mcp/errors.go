@@ -21,11 +21,12 @@ type unsent struct{ error }
 
 func (u unsent) Unwrap() error { return u.error }
 
-// sentKey is where a context has the mark that its request may have been sent.
+// sentKey is where a context has the mark that its request may be served.
 type sentKey struct{}
 
 // withMark returns a context for one request, and the mark that a transport sets
-// before it sends that.
+// before it sends that, and takes back when it was not sent or was refused: the
+// SDK's errors do not tell.
 func withMark(ctx context.Context) (context.Context, *atomic.Bool) {
 	sent := &atomic.Bool{}
 	return context.WithValue(ctx, sentKey{}, sent), sent

@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -103,6 +106,31 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	require.NoError(t, err)
 	require.Error(t, syscall.Kill(server, 0))
 	require.Eventually(t, func() bool { return gone(child) }, deadline, tick)
+}
+
+func TestServersDieWithUs(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ends a process with its parent")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "pid")
+	parent := exec.Command(self)
+	parent.Env = append(os.Environ(), parentVariable+"="+file)
+	require.NoError(t, parent.Start())
+	var pid int
+	require.Eventually(t, func() bool {
+		pids := noted(filepath.Dir(file), "pid")
+		if len(pids) == 1 {
+			pid, err = strconv.Atoi(pids[0])
+		}
+		return err == nil && pid > 0
+	}, deadline, tick)
+	require.False(t, gone(pid))
+	require.NoError(t, parent.Process.Kill())
+	require.Error(t, parent.Wait())
+	require.Eventually(t, func() bool { return gone(pid) }, deadline, tick)
 }
 
 // gone reports whether a process has ended. Nobody may have reaped it.
@@ -227,23 +255,45 @@ func TestHeadersAreNotSentElsewhere(t *testing.T) {
 
 func TestAServerThatForgotTheSession(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	fake := newFake(folder).Server
-	handler := func() http.Handler {
-		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return fake }, nil)
+	tests := []struct {
+		name   string
+		status int
+		body   string
+	}{
+		{"as the protocol has it", http.StatusNotFound, ""},
+		{"with an error beside it", http.StatusNotFound, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`},
+		{"as the reference server has it", http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`},
 	}
-	var current atomic.Value
-	current.Store(handler())
-	described := overHTTP(t, "fake", fake, func(http.Handler) http.Handler {
-		return legacy(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().(http.Handler).ServeHTTP(w, r) }))
-	})
-	servers := start(t, described)
-	_, err := call(t, servers, "mcp_fake_write", args{"text": "x"})
-	require.NoError(t, err)
-	current.Store(handler())
-	_, err = call(t, servers, "mcp_fake_write", args{"text": "x"})
-	require.NoError(t, err)
-	require.Len(t, noted(folder, "written"), 2)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			var forgot atomic.Value
+			forgot.Store("")
+			described := overHTTP(t, "fake", newFake(folder).Server, func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					session := r.Header.Get("Mcp-Session-Id")
+					if forgot.Load() == "all" && session != "" {
+						forgot.Store(session)
+					}
+					if session != "" && forgot.Load() == session {
+						w.Header().Set("Content-Type", "application/json")
+						w.WriteHeader(tt.status)
+						_, _ = io.WriteString(w, tt.body)
+						return
+					}
+					next.ServeHTTP(w, r)
+				})
+			}, legacy)
+			servers := start(t, described)
+			_, err := call(t, servers, "mcp_fake_write", args{"text": "x"})
+			require.NoError(t, err)
+			forgot.Store("all")
+			_, err = call(t, servers, "mcp_fake_write", args{"text": "x"})
+			require.NoError(t, err)
+			require.Len(t, noted(folder, "written"), 2)
+		})
+	}
 }
 
 func TestWhatAServerAnswersInsteadOfServing(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -165,8 +166,15 @@ func (l *link) answer(request *http.Request, response *http.Response) (*http.Res
 	switch {
 	case request.Context().Err() != nil:
 		return nil, request.Context().Err()
-	case response.StatusCode >= http.StatusBadRequest && !meant(request, response, data):
-		return nil, l.refused(response, kind, data)
+	case forgotten(request, response, data):
+		if request.Method == http.MethodPost {
+			sentMark(request.Context()).Store(false)
+		}
+		// With a body the SDK would take it for an answer, and keep the session.
+		response.StatusCode, response.Body = http.StatusNotFound, http.NoBody
+		return response, nil
+	case response.StatusCode >= http.StatusBadRequest && !isAnswer(response, data):
+		return nil, l.refused(request, response, kind, data)
 	case err != nil:
 		return nil, l.server.failed(0, 0, err)
 	case len(data) > limit:
@@ -176,31 +184,52 @@ func (l *link) answer(request *http.Request, response *http.Response) (*http.Res
 	return response, nil
 }
 
-// meant reports whether a response that is no success means something to the
-// protocol: the session is gone, there is no stream, or an error in JSON-RPC.
-func meant(request *http.Request, response *http.Response, data []byte) bool {
-	switch response.StatusCode {
-	case http.StatusNotFound:
-		return request.Header.Get("Mcp-Session-Id") != ""
-	case http.StatusBadRequest:
-		message, err := jsonrpc.DecodeMessage(data)
-		answer, ok := message.(*jsonrpc.Response)
-		return err == nil && ok && answer.Error != nil
+// forgotten reports whether the server does not know the session any more. Many
+// answer with 400 and an error of their own instead of the 404 of the protocol.
+func forgotten(request *http.Request, response *http.Response, data []byte) bool {
+	if request.Header.Get("Mcp-Session-Id") == "" {
+		return false
 	}
-	return false
+	const codeOfItsOwn = -32000
+	failed := protocolError(data)
+	return response.StatusCode == http.StatusNotFound ||
+		response.StatusCode == http.StatusBadRequest && failed != nil && failed.Code == codeOfItsOwn
+}
+
+// isAnswer reports whether a response that is no success is the answer to a
+// request: an error in JSON-RPC.
+func isAnswer(response *http.Response, data []byte) bool {
+	if response.StatusCode != http.StatusBadRequest && response.StatusCode != http.StatusNotFound {
+		return false
+	}
+	message, err := jsonrpc.DecodeMessage(data)
+	answer, ok := message.(*jsonrpc.Response)
+	return err == nil && ok && answer.Error != nil
+}
+
+// protocolError is the JSON-RPC error in a body, or nil.
+func protocolError(data []byte) *jsonrpc.Error {
+	var answer struct {
+		Version string         `json:"jsonrpc"`
+		Error   *jsonrpc.Error `json:"error"`
+	}
+	if json.Unmarshal(data, &answer) != nil || answer.Version == "" {
+		return nil
+	}
+	return answer.Error
 }
 
 // refused turns a response that is no success into an error. A request that was
 // refused for what it is was not served.
-func (l *link) refused(response *http.Response, kind string, data []byte) error {
+func (l *link) refused(request *http.Request, response *http.Response, kind string, data []byte) error {
+	if response.StatusCode < http.StatusInternalServerError && request.Method == http.MethodPost {
+		sentMark(request.Context()).Store(false)
+	}
 	detail := ""
 	if kind == "text/plain" || kind == "application/json" {
 		detail = describe(string(data[:min(len(data), detailLimit)]))
 	}
 	err := errors.New(cmp.Or(strings.ToValidUTF8(detail, ""), http.StatusText(response.StatusCode), "no further explanation"))
-	if response.StatusCode < http.StatusInternalServerError {
-		err = unsent{err}
-	}
 	return l.server.failed(response.StatusCode, remote.RetryAfter(response.Header, time.Now()), err)
 }
 

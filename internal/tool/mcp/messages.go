@@ -12,15 +12,14 @@ import (
 // lines that begin with a brace. The SDK would take any other, which servers and
 // the programs that start them print by mistake, for the end of the connection.
 type messages struct {
-	io.Closer
 	buffered *bufio.Reader
 	log      *slog.Logger
 	rest     []byte // read and not handed on yet; valid until the next read
 	within   bool   // of a line that is a message
 }
 
-func newMessages(from io.ReadCloser, log *slog.Logger) *messages {
-	return &messages{Closer: from, buffered: bufio.NewReaderSize(from, 64<<10), log: log}
+func newMessages(from io.Reader, log *slog.Logger) *messages {
+	return &messages{buffered: bufio.NewReaderSize(from, 64<<10), log: log}
 }
 
 // Read implements [io.Reader].

@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	// startTimeout is how long a server has to come up: it may be installed first.
-	startTimeout = 2 * time.Minute
+	// startTimeout is how long a server of ours has to come up: it may be installed
+	// first. connectTimeout is how long one has that runs already.
+	startTimeout   = 2 * time.Minute
+	connectTimeout = 30 * time.Second
 	// firstDelay and longestDelay bound the wait before the next attempt to reach a
 	// server that nobody uses.
 	firstDelay   = time.Second
@@ -145,7 +147,7 @@ func (s *server) settle(session *session, err error) {
 func (s *server) shut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.next.err = unsent{errors.New("it was closed")}
+	s.next.err = errors.New("the connection was closed")
 	close(s.next.done)
 }
 
@@ -169,7 +171,7 @@ func (s *server) keep(ctx context.Context, session *session) {
 	s.mu.Unlock()
 	session.close()
 	if ctx.Err() == nil {
-		s.log.Info("mcp server lost", "reason", session.why())
+		s.log.Info("mcp server lost", "reason", cmp.Or(session.why(), "its session ended"))
 	}
 }
 
@@ -186,7 +188,7 @@ func (s *server) connected(ctx context.Context) (*session, error) {
 	case <-next.done:
 		return next.session, next.err
 	case <-ctx.Done():
-		return nil, unsent{errors.New("it is not up")}
+		return nil, errors.New("it is not up")
 	}
 }
 

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,14 +31,13 @@ type session struct {
 
 // open connects to the server and reads its lists.
 func (s *server) open(ctx context.Context) (*session, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	var t transport
+	var t transport = newProcess(s)
+	limit := startTimeout
 	if s.URL != "" {
-		t = newLink(s)
-	} else {
-		t = newProcess(s)
+		t, limit = newLink(s), connectTimeout
 	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	connected, err := within(ctx, func() (*sdk.ClientSession, error) { return s.client.Connect(ctx, t, nil) })
 	if err != nil {
 		t.abort()
@@ -60,14 +58,14 @@ func (s *server) open(ctx context.Context) (*session, error) {
 // unreached says why the server could not be reached.
 func (s *server) unreached(ctx context.Context, t transport, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return s.failed(0, 0, unsent{fmt.Errorf("it was not up after %s", startTimeout)})
+		return s.failed(0, 0, errors.New("it did not come up in time"))
 	}
 	failed := s.transportError(err)
 	cause := s.redact(bare(failed.Err).Error())
 	if reason := t.why(); reason != "" {
 		cause = s.redact(reason)
 	}
-	return s.failed(failed.Status, failed.RetryAfter, unsent{errors.New(cause)})
+	return s.failed(failed.Status, failed.RetryAfter, errors.New(cause))
 }
 
 func (s *session) close() { s.transport.close(s.sdk) }

@@ -25,6 +25,9 @@ const (
 	// folderVariable makes the test binary a server over its standard streams. It
 	// names a folder for what the server writes down.
 	folderVariable = "HOLDFAST_TEST_MCP_FOLDER"
+	// parentVariable makes the test binary a process with a server, until it is
+	// killed. It names the file for the server's process ID.
+	parentVariable = "HOLDFAST_TEST_MCP_PARENT"
 	// secretVariable stands for what is in our environment and nobody else's business.
 	secretVariable = "HOLDFAST_TEST_MCP_SECRET"
 )
@@ -36,6 +39,14 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if file := os.Getenv(parentVariable); file != "" {
+		if _, err := mcp.New(mcp.Options{Servers: []mcp.Server{{
+			Name: "stays", Command: "sh", Args: []string{"-c", `echo $$ > "$1"; exec sleep 1000`, "sh", file},
+		}}}); err != nil {
+			panic(err)
+		}
+		select {}
 	}
 	if err := os.Setenv(secretVariable, "hunter2hunter2"); err != nil {
 		panic(err)

@@ -73,7 +73,7 @@ func (p *process) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err := p.start(); err != nil {
 		return nil, err
 	}
-	transport := &sdk.IOTransport{Reader: newMessages(p.stdout, p.log), Writer: input{p}, MaxLineLength: frameLimit}
+	transport := &sdk.IOTransport{Reader: output{newMessages(p.stdout, p.log), p}, Writer: input{p}, MaxLineLength: frameLimit}
 	connection, err := transport.Connect(ctx)
 	return pipe{connection}, err
 }
@@ -90,6 +90,22 @@ func (p pipe) Write(ctx context.Context, message jsonrpc.Message) error {
 		sent.Store(false)
 	}
 	return err
+}
+
+// output is the process's standard output. It stays open as long as the process,
+// which may write while it ends.
+type output struct {
+	*messages
+	process *process
+}
+
+// Close implements [io.Closer].
+func (o output) Close() error {
+	go func() {
+		<-o.process.exited
+		o.process.stdout.Close()
+	}()
+	return nil
 }
 
 // input is the process's standard input. Closing it ends the process.
@@ -231,5 +247,9 @@ func (p *process) why() string {
 		return ""
 	}
 	<-p.stderr.done
-	return describe(fmt.Sprintf("its process ended (%s)", p.cmd.ProcessState), p.stderr.last)
+	reason := fmt.Sprintf("its process ended (%s)", p.cmd.ProcessState)
+	if p.stderr.last != "" {
+		reason += fmt.Sprintf(", having last written %q", p.stderr.last)
+	}
+	return reason
 }
