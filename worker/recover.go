@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -19,18 +21,27 @@ const errorLost = "WorkerLost"
 type RecoverOptions struct {
 	Client    client.Client
 	Namespace string
-	Workflows []string                   // IDs of workflows that may be running
+	Workflows []string                   // IDs of workflows that may be running and too new to be listed
 	Dead      func(identity string) bool // whether the worker with that identity is known to be dead
 }
 
 // Recover takes back what dead workers held, so that it goes on at once and not
 // after a heartbeat timeout: their activities fail with a retryable error, and
-// their cached workflows are given up. It returns how many activities it took.
+// their cached workflows are given up. It looks at the workflows that the server
+// lists as running, which takes it a moment after they began, and at those named.
+// It returns how many activities it took.
 // It is called before this process's own worker starts, by one who knows, by
 // the lock on the engine's data, that the workers it names are gone.
 func Recover(ctx context.Context, o RecoverOptions) (int, error) {
-	taken := 0
+	running, err := listRunning(ctx, o)
+	if err != nil {
+		return 0, err
+	}
 	for _, id := range o.Workflows {
+		running[id] = true
+	}
+	taken := 0
+	for _, id := range slices.Sorted(maps.Keys(running)) {
 		n, err := recoverWorkflow(ctx, o, id)
 		if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
 			continue
@@ -41,6 +52,24 @@ func Recover(ctx context.Context, o RecoverOptions) (int, error) {
 		taken += n
 	}
 	return taken, nil
+}
+
+// listRunning returns the IDs of the workflows that the server lists as running.
+func listRunning(ctx context.Context, o RecoverOptions) (map[string]bool, error) {
+	running := map[string]bool{}
+	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: o.Namespace, Query: "ExecutionStatus = 'Running'"}
+	for {
+		page, err := o.Client.ListWorkflow(ctx, request)
+		if err != nil {
+			return nil, fmt.Errorf("list the running workflows: %w", err)
+		}
+		for _, execution := range page.GetExecutions() {
+			running[execution.GetExecution().GetWorkflowId()] = true
+		}
+		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
+			return running, nil
+		}
+	}
 }
 
 func recoverWorkflow(ctx context.Context, o RecoverOptions, id string) (int, error) {

@@ -77,3 +77,21 @@ func TestRecover(t *testing.T) {
 	require.NoError(t, run.Get(ctx, nil))
 	require.Equal(t, 0, recover("dead/"), "a closed workflow has nothing to take back")
 }
+
+func TestRecoverFindsWhatIsNotNamed(t *testing.T) {
+	t.Parallel()
+	engine := enginetest.Start(t)
+	never := make(chan struct{})
+	t.Cleanup(func() { close(never) })
+	c, dying, held := holdingWorker(t, engine.Address(), "dead/1", never)
+	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "one", TaskQueue: "recovery"}, "OneStep")
+	require.NoError(t, err)
+	<-held
+	dying.Stop()
+	require.Eventually(t, func() bool {
+		taken, err := worker.Recover(t.Context(), worker.RecoverOptions{
+			Client: c, Namespace: "default", Dead: func(string) bool { return true },
+		})
+		return err == nil && taken == 1
+	}, 30*time.Second, 10*time.Millisecond)
+}
