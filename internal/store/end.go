@@ -39,7 +39,7 @@ func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored Messag
 			return err
 		}
 		if c.Final {
-			if err := tx.end(ctx, &t, TurnDone, c.Reply, false); err != nil {
+			if err := tx.end(ctx, &t, TurnDone, c.Reply, c.Silent); err != nil {
 				return err
 			}
 		}

@@ -151,6 +151,7 @@ type Completion struct {
 	Prompt   string // system prompt, stored once under its hash
 	Final    bool   // ends the turn: Reply is the answer
 	Reply    string
+	Silent   bool // the reply is not delivered
 }
 
 // Intent is what a tool call said it was about to do.

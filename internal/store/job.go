@@ -1,0 +1,248 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// ErrBusy is returned where an earlier message is not answered yet.
+var ErrBusy = errors.New("an earlier message is not answered yet")
+
+// JobKind says how a job's times are given.
+type JobKind string
+
+// The kinds of jobs, and what Job.Spec is for each.
+const (
+	JobAt    JobKind = "at"    // once: a time, as RFC 3339 has it
+	JobEvery JobKind = "every" // again and again, from when it was made: seconds
+	JobCron  JobKind = "cron"  // by the calendar in Job.Zone: a cron expression of five fields
+)
+
+// Job is a prompt that is run at times.
+type Job struct {
+	ID         string
+	Name       string
+	Message    string // the prompt
+	Kind       JobKind
+	Spec       string
+	Zone       string // IANA name; of JobCron, and for showing times
+	Session    string // in which it was made; its turns have one of their own
+	Route      Route  // where its replies go
+	SenderName string
+	Paused     bool
+	Scheduled  bool // Temporal has a schedule for it, as far as we know
+	CreatedAt  time.Time
+	FiredAt    time.Time // last; zero: never
+	EndedAt    time.Time // zero: it goes on
+	Removed    bool      // by somebody; else an ended one has done what it was for
+}
+
+const jobColumns = `id, name, message, kind, spec, zone, session, channel, chat, thread, push, sender, sender_name,
+	paused, scheduled, created_at, fired_at, ended_at, removed`
+
+func scanJob(rows *sql.Rows) (j Job, err error) {
+	return j, rows.Scan(&j.ID, &j.Name, &j.Message, &j.Kind, &j.Spec, &j.Zone, &j.Session,
+		&j.Route.Channel, &j.Route.Chat, &j.Route.Thread, &j.Route.Push, &j.Route.Sender, &j.SenderName,
+		&j.Paused, &j.Scheduled, stamp{&j.CreatedAt}, stamp{&j.FiredAt}, stamp{&j.EndedAt}, &j.Removed)
+}
+
+// AddJob stores a job that a turn makes: session and route are the turn's. Without a
+// turn they are taken as given. One that is there is returned as it is. ErrTooMany
+// if the session has as many as limit says, ErrTurnEnded if the turn is not running.
+func (s *Store) AddJob(ctx context.Context, j Job, turn string, limit int) (stored Job, err error) {
+	err = s.write(ctx, "add job "+j.ID, durable, func(tx *runner) error {
+		var found bool
+		if stored, found, err = tx.job(ctx, j.ID); err != nil || found {
+			return err
+		}
+		if turn != "" {
+			if err := tx.routeJob(ctx, &j, turn); err != nil {
+				return err
+			}
+		}
+		live, _, err := one(ctx, tx, scanCount, `SELECT COUNT(*) FROM jobs WHERE session = $1 AND ended_at = 0`, j.Session)
+		if err != nil {
+			return err
+		}
+		if live >= limit {
+			return ErrTooMany
+		}
+		stored, _, err = one(ctx, tx, scanJob, `INSERT INTO jobs (`+jobColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, FALSE, FALSE, $14, 0, 0, FALSE) RETURNING `+jobColumns,
+			j.ID, j.Name, j.Message, string(j.Kind), j.Spec, j.Zone, j.Session,
+			j.Route.Channel, j.Route.Chat, j.Route.Thread, j.Route.Push, j.Route.Sender, j.SenderName, now())
+		return err
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	return stored, nil
+}
+
+// routeJob gives a job the route of a turn. What a job's own turn makes belongs to
+// the conversation that the job was made in.
+func (r *runner) routeJob(ctx context.Context, j *Job, turn string) error {
+	t, err := r.turn(ctx, turn, r.update)
+	if err != nil {
+		return err
+	}
+	if t.Status != TurnRunning {
+		return ErrTurnEnded
+	}
+	if j.SenderName, _, err = one(ctx, r, scanText, `SELECT sender_name FROM messages
+		WHERE turn = $1 AND rank = 0 ORDER BY step, idx LIMIT 1`, t.ID); err != nil {
+		return err
+	}
+	j.Route = Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}
+	j.Session, err = r.madeIn(ctx, t.Session)
+	return err
+}
+
+// madeIn returns the session in which a job was made, if session is the job's own.
+func (r *runner) madeIn(ctx context.Context, session string) (string, error) {
+	parent, found, err := r.job(ctx, protocol.JobOf(session))
+	if err != nil || !found {
+		return session, err
+	}
+	return parent.Session, nil
+}
+
+// Jobs returns the jobs of a session that go on, oldest first; of all sessions if
+// session is empty. For a job's own session they are those of where it was made.
+func (s *Store) Jobs(ctx context.Context, session string) (all []Job, err error) {
+	err = s.read("read jobs", func(q *runner) error {
+		if session, err = q.madeIn(ctx, session); err != nil {
+			return err
+		}
+		all, err = many(ctx, q, scanJob, `SELECT `+jobColumns+` FROM jobs
+			WHERE ended_at = 0 AND ($1 = '' OR session = $1) ORDER BY created_at, id`, session)
+		return err
+	})
+	return all, err
+}
+
+// UnsettledJobs returns the jobs whose schedule may need to be seen to: those that
+// go on and have none or fire once, and those that ended and have one.
+func (s *Store) UnsettledJobs(ctx context.Context) (all []Job, err error) {
+	err = s.read("read unsettled jobs", func(q *runner) error {
+		all, err = many(ctx, q, scanJob, `SELECT `+jobColumns+` FROM jobs
+			WHERE (ended_at = 0 AND (kind = 'at' OR NOT scheduled)) OR (ended_at > 0 AND scheduled) ORDER BY created_at, id`)
+		return err
+	})
+	return all, err
+}
+
+// Job returns a job, also one that has ended, or ErrNotFound.
+func (s *Store) Job(ctx context.Context, id string) (j Job, err error) {
+	err = s.read("read job "+id, func(q *runner) error {
+		var found bool
+		if j, found, err = q.job(ctx, id); err == nil && !found {
+			return ErrNotFound
+		}
+		return err
+	})
+	return j, err
+}
+
+// ScheduledJob records whether Temporal has a schedule for a job.
+func (s *Store) ScheduledJob(ctx context.Context, id string, scheduled bool) error {
+	return s.changeJob(ctx, id, `scheduled = $2 WHERE id = $1`, scheduled)
+}
+
+// PauseJob records whether a job is paused. ErrNotFound if no such job goes on.
+func (s *Store) PauseJob(ctx context.Context, id string, paused bool) error {
+	return s.changeJob(ctx, id, `paused = $2 WHERE id = $1 AND ended_at = 0`, paused)
+}
+
+// RemoveJob ends a job. ErrNotFound if no such job goes on.
+func (s *Store) RemoveJob(ctx context.Context, id string) error {
+	return s.changeJob(ctx, id, `ended_at = $2, removed = TRUE WHERE id = $1 AND ended_at = 0`, now())
+}
+
+func (s *Store) changeJob(ctx context.Context, id, change string, value any) error {
+	return s.write(ctx, "change job "+id, durable, func(tx *runner) error {
+		changed, err := tx.exec(ctx, `UPDATE jobs SET `+change, id, value)
+		if err == nil && changed == 0 {
+			return ErrNotFound
+		}
+		return err
+	})
+}
+
+func (r *runner) job(ctx context.Context, id string) (Job, bool, error) {
+	return one(ctx, r, scanJob, `SELECT `+jobColumns+` FROM jobs WHERE id = $1`, id)
+}
+
+// Firing is a message that somebody gets from the clock.
+type Firing struct {
+	Message Inbound // with what a channel would be asked for in Gathered
+	Job     string  // whose message it is; empty: nobody's
+	Last    bool    // the job has then done what it was for
+	Skip    bool    // only if all earlier messages of the session are answered
+	Beside  string  // another session, to be used in that case; empty: there is none
+}
+
+// Fire accepts a message of a job, once. ErrNotFound if the job does not go on,
+// ErrBusy if it is skipped.
+func (s *Store) Fire(ctx context.Context, f Firing) (stored Inbound, err error) {
+	err = s.write(ctx, "fire "+f.Message.ID, durable, func(tx *runner) error {
+		stored, err = tx.inbound(ctx, f.Message.ID)
+		if !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		if err := tx.fired(ctx, f); err != nil {
+			return err
+		}
+		_, busy, err := one(ctx, tx, scanCount, `SELECT 1 FROM inbox WHERE session = $1 AND turn IS NULL
+			UNION ALL SELECT 1 FROM turns WHERE session = $1 AND status = 'running' LIMIT 1`, f.Message.Session)
+		switch {
+		case err != nil:
+			return err
+		case busy && f.Skip:
+			return ErrBusy
+		case busy && f.Beside != "":
+			f.Message.Session = f.Beside
+		}
+		stored, err = tx.acceptFired(ctx, f.Message)
+		return err
+	})
+	if err != nil {
+		return Inbound{}, err
+	}
+	return stored, nil
+}
+
+// fired records that a job fires.
+func (r *runner) fired(ctx context.Context, f Firing) error {
+	if f.Job == "" {
+		return nil
+	}
+	ended := time.Time{}
+	if f.Last {
+		ended = now()
+	}
+	changed, err := r.exec(ctx, `UPDATE jobs SET fired_at = $2, ended_at = $3 WHERE id = $1 AND ended_at = 0`, f.Job, now(), ended)
+	if err == nil && changed == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// acceptFired stores a message together with what belongs to it.
+func (r *runner) acceptFired(ctx context.Context, in Inbound) (Inbound, error) {
+	if _, err := r.insertInbound(ctx, in); err != nil {
+		return Inbound{}, err
+	}
+	gathered, err := encode(in.Gathered != nil, in.Gathered)
+	if err != nil {
+		return Inbound{}, err
+	}
+	if _, err := r.exec(ctx, `UPDATE inbox SET gathered = $2 WHERE id = $1`, in.ID, gathered); err != nil {
+		return Inbound{}, err
+	}
+	return r.inbound(ctx, in.ID)
+}
