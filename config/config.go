@@ -23,6 +23,8 @@ type Config struct {
 	Workspace string              `yaml:"workspace"` // absolute once loaded
 	Tools     Tools               `yaml:"tools"`
 	Channels  Channels            `yaml:"channels"`
+	Jobs      Jobs                `yaml:"jobs"`
+	Heartbeat Heartbeat           `yaml:"heartbeat"`
 	Log       Log                 `yaml:"log"`
 }
 
@@ -223,7 +225,9 @@ func Default(home string) Config {
 				Respond: SlackThread, Stream: true, MaxFileMB: 20,
 			},
 		},
-		Log: Log{Level: "info", Format: LogAuto},
+		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},
+		Heartbeat: Heartbeat{Enabled: true, Every: 30 * time.Minute},
+		Log:       Log{Level: "info", Format: LogAuto},
 	}
 }
 

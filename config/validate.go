@@ -47,6 +47,7 @@ func (c Config) check() []problem {
 	k.tools(c.Tools)
 	k.http(c.Channels.HTTP)
 	k.slack(c.Channels.Slack)
+	k.jobs(c.Jobs, c.Heartbeat)
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, LogAuto, LogText, LogJSON)
 	return k.problems
