@@ -123,7 +123,7 @@ func askOnce[T any](ctx context.Context, s *server, request func(context.Context
 		return answer, false, nil
 	case ctx.Err() != nil:
 		if errors.Is(context.Cause(ctx), errTooSlow) {
-			session.probe(min(s.Timeout, probePatience))
+			session.probe(ctx, min(s.Timeout, probePatience))
 		}
 		return answer, false, err
 	case !sent.Load() && remote.As(err) == nil:

@@ -27,7 +27,7 @@ import (
 
 func TestAServerThatDiesInACall(t *testing.T) {
 	t.Parallel()
-	described := overStdio(t, "fake")
+	described := overStdio(t)
 	servers := start(t, described)
 
 	_, err := call(t, servers, "mcp_fake_die", nil)
@@ -49,7 +49,7 @@ func TestAServerThatDiesInACall(t *testing.T) {
 
 func TestAServerThatWasKilledIsStartedByTheNextCall(t *testing.T) {
 	t.Parallel()
-	described := overStdio(t, "fake")
+	described := overStdio(t)
 	servers := start(t, described)
 	for range 3 {
 		_, err := call(t, servers, "mcp_fake_write", args{"text": "x"})
@@ -67,7 +67,7 @@ func TestAServerThatWasKilledIsStartedByTheNextCall(t *testing.T) {
 
 func TestAServerThatHangsAltogetherIsStartedAnew(t *testing.T) {
 	t.Parallel()
-	described := overStdio(t, "fake")
+	described := overStdio(t)
 	described.Timeout = 500 * time.Millisecond
 	servers := start(t, described)
 	_, err := call(t, servers, "mcp_fake_freeze", nil)
@@ -85,7 +85,7 @@ func TestAServerThatHangsAltogetherIsStartedAnew(t *testing.T) {
 
 func TestAnAnswerThatIsTooLarge(t *testing.T) {
 	t.Parallel()
-	servers := start(t, overStdio(t, "fake"))
+	servers := start(t, overStdio(t))
 	_, err := call(t, servers, "mcp_fake_large", args{"text": "17000000"})
 	require.NotNil(t, remote.As(err))
 	result, err := call(t, servers, "mcp_fake_echo", args{"text": "still there"})
@@ -95,7 +95,7 @@ func TestAnAnswerThatIsTooLarge(t *testing.T) {
 
 func TestNothingIsLeftBehind(t *testing.T) {
 	t.Parallel()
-	described := overStdio(t, "fake")
+	described := overStdio(t)
 	servers := start(t, described)
 	result, err := call(t, servers, "mcp_fake_child", nil)
 	require.NoError(t, err)
@@ -144,14 +144,14 @@ func gone(pid int) bool {
 
 func TestWhatIsNoMessageIsLeftOut(t *testing.T) {
 	t.Parallel()
-	result, err := call(t, start(t, overStdio(t, "fake")), "mcp_fake_print", nil)
+	result, err := call(t, start(t, overStdio(t)), "mcp_fake_print", nil)
 	require.NoError(t, err)
 	require.Equal(t, "printed", result.Text)
 }
 
 func TestTheEnvironmentIsScrubbed(t *testing.T) {
 	t.Parallel()
-	described := overStdio(t, "fake")
+	described := overStdio(t)
 	described.Env["TOKEN"] = "its own"
 	result, err := call(t, start(t, described), "mcp_fake_environment", nil)
 	require.NoError(t, err)
@@ -164,13 +164,17 @@ func TestADeadServerDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	dead := mcp.Server{Name: "dead", Command: "/nonexistent/server"}
 	exits := mcp.Server{Name: "exits", Command: "sh", Args: []string{"-c", "echo the key $KEY is wrong >&2; exit 7"}, Env: map[string]string{"KEY": "secret-key"}}
+	refuses := mcp.Server{Name: "refuses", Command: "sh", Args: []string{"-c", `
+		read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"unknown"}}'
+		read line; echo '{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"no licence"}}'
+		cat >/dev/null`}}
 	began := time.Now()
-	servers := begin(t, dead, exits, overHTTP(t, "fake", newFake(t.TempDir()).Server))
+	servers := begin(t, dead, exits, refuses, overHTTP(t, "fake", newFake(t.TempDir()).Server))
 	require.Less(t, time.Since(began), time.Second)
 	_, err := call(t, servers, "mcp_fake_echo", args{"text": "x"})
 	require.NoError(t, err)
 
-	for name, text := range map[string]string{"mcp_dead_write": "no such file", "mcp_exits_write": "exit status 7"} {
+	for name, text := range map[string]string{"mcp_dead_write": "no such file", "mcp_exits_write": "exit status 7", "mcp_refuses_write": "no licence"} {
 		// A process before us may have known the tool.
 		stands, found := servers.Lookup(t.Context(), name)
 		require.True(t, found)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -32,7 +33,7 @@ func newFake(folder string) *fake {
 		Server: sdk.NewServer(&sdk.Implementation{Name: "fake", Version: "1"}, nil),
 		folder: folder,
 	}
-	f.note("pid", fmt.Sprint(os.Getpid()))
+	f.note("pid", strconv.Itoa(os.Getpid()))
 	f.note("dir", workingDir())
 	f.tool("echo", readOnly, func(_ context.Context, _ *sdk.CallToolRequest, a map[string]string) (*sdk.CallToolResult, error) {
 		return said(a["text"]), nil
@@ -71,7 +72,7 @@ func newFake(folder string) *fake {
 		if err := cmd.Start(); err != nil {
 			return nil, err
 		}
-		return said(fmt.Sprint(cmd.Process.Pid)), nil
+		return said(strconv.Itoa(cmd.Process.Pid)), nil
 	})
 	f.tool("large", readOnly, func(_ context.Context, _ *sdk.CallToolRequest, a map[string]string) (*sdk.CallToolResult, error) {
 		var size int

@@ -50,7 +50,7 @@ func onEach(t *testing.T, test func(t *testing.T, described mcp.Server, folder s
 	t.Parallel()
 	t.Run("stdio", func(t *testing.T) {
 		t.Parallel()
-		described := overStdio(t, "fake")
+		described := overStdio(t)
 		test(t, described, folder(described))
 	})
 	t.Run("http", func(t *testing.T) {

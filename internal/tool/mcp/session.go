@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -40,8 +41,9 @@ func (s *server) open(ctx context.Context) (*session, error) {
 	defer cancel()
 	connected, err := within(ctx, func() (*sdk.ClientSession, error) { return s.client.Connect(ctx, t, nil) })
 	if err != nil {
+		err = s.unreached(ctx, t, err)
 		t.abort()
-		return nil, s.unreached(ctx, t, err)
+		return nil, err
 	}
 	opened := &session{transport: t, sdk: connected, ended: make(chan struct{}), broken: make(chan struct{})}
 	go func() {
@@ -49,23 +51,25 @@ func (s *server) open(ctx context.Context) (*session, error) {
 		_ = connected.Wait() // why says more
 	}()
 	if err := s.read(ctx, connected); err != nil {
+		err = s.unreached(ctx, t, err)
 		opened.close()
-		return nil, s.unreached(ctx, t, err)
+		return nil, err
 	}
 	return opened, nil
 }
 
-// unreached says why the server could not be reached.
+// unreached says why the server could not be reached. It is asked before the
+// connection is ended by us.
 func (s *server) unreached(ctx context.Context, t transport, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if ctx.Err() != nil {
 		return s.failed(0, 0, errors.New("it did not come up in time"))
 	}
 	failed := s.transportError(err)
-	cause := s.redact(bare(failed.Err).Error())
-	if reason := t.why(); reason != "" {
-		cause = s.redact(reason)
+	cause := bare(failed.Err).Error()
+	if !answered(err) {
+		cause = cmp.Or(t.why(), cause)
 	}
-	return s.failed(failed.Status, failed.RetryAfter, errors.New(cause))
+	return s.failed(failed.Status, failed.RetryAfter, errors.New(s.redact(cause)))
 }
 
 func (s *session) close() { s.transport.close(s.sdk) }
@@ -86,13 +90,13 @@ func (s *session) over() bool {
 
 // probe asks for a sign of life after a call got no answer in time. A server that
 // gives none, and works for nobody else, is given up: the next call starts it anew.
-func (s *session) probe(patience time.Duration) {
+func (s *session) probe(ctx context.Context, patience time.Duration) {
 	if !s.probed.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {
 		defer s.probed.Store(false)
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		// An error is a sign of life, too.
 		_, _ = within(ctx, func() (struct{}, error) { return struct{}{}, s.sdk.Ping(ctx, nil) })

@@ -55,11 +55,11 @@ func TestMain(m *testing.M) {
 }
 
 // overStdio describes the fake as a process of its own.
-func overStdio(t *testing.T, name string) mcp.Server {
+func overStdio(t *testing.T) mcp.Server {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	return mcp.Server{Name: name, Command: self, Env: map[string]string{
+	return mcp.Server{Name: "fake", Command: self, Env: map[string]string{
 		folderVariable: t.TempDir(), "GORACE": "atexit_sleep_ms=0",
 	}}
 }

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -33,7 +32,7 @@ func (l *lines) read(log *slog.Logger, redact func(string) string) {
 		text := redact(strings.TrimSpace(string(tool.WholeRunes(line[:min(len(line), lineLimit)]))))
 		if text != "" {
 			l.last = text
-			log.DebugContext(context.Background(), "mcp server wrote to its standard error", "line", text)
+			log.Debug("mcp server wrote to its standard error", "line", text)
 		}
 		for cut && err == nil {
 			_, cut, err = reader.ReadLine()
