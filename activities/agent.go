@@ -34,12 +34,15 @@ type AgentOptions struct {
 	Tools       *tool.Registry
 	// SubagentTools are the tools of subagents, by depth from 1.
 	SubagentTools []*tool.Registry
-	Prices        *price.Table      // nil: costs are not known
-	Memory        *memory.Files     // nil: nothing is remembered
-	Scope         ScopeFunc         // whose memory; required with Memory
-	Environment   skill.Environment // in which skills look for what they require
+	Prices        *price.Table  // nil: costs are not known
+	Memory        *memory.Files // nil: nothing is remembered
+	Scope         ScopeFunc     // whose memory; required with Memory
+	// Remember starts the consolidation of a memory scope; required with Memory.
+	Remember    func(ctx context.Context, scope string) error
+	Environment skill.Environment // in which skills look for what they require
 	// Signal brings an accepted message to its session.
 	Signal     func(ctx context.Context, message store.Inbound) error
+	Jobs       JobOptions             // how scheduled prompts are run
 	Supervisor *supervisor.Supervisor // whose commands a stopped turn ends; may be nil
 	Events     event.Bus
 	Gatherers  map[string]channels.Gatherer // channels whose messages need more from their platform, by name

@@ -76,6 +76,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 		return protocol.CompleteResult{}, err
 	}
 	if len(stored.ToolCalls) == 0 {
+		a.rememberFull(ctx, begun)
 		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
 	}
 	return a.completed(in.Session, begun.Turn, stored), nil
@@ -119,6 +120,7 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *stor
 		Prompt: system,
 		Final:  len(response.ToolCalls) == 0,
 		Reply:  response.Content,
+		Silent: saysNothing(in.Session, response.Content),
 	})
 	if err != nil {
 		return store.Message{}, fmt.Errorf("store the completion: %w", err)

@@ -71,6 +71,9 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 	if err != nil {
 		return protocol.AnswerResult{}, fmt.Errorf("answer /%s: %w", in.Command, err)
 	}
+	if in.Command == protocol.CommandNew {
+		a.rememberAll(ctx, in.Session.Key)
+	}
 	a.Events.Publish(ctx, in.Message, event.Event{Kind: event.Done})
 	return protocol.AnswerResult{Outbox: turn.Outbox, Answered: !fresh}, nil
 }

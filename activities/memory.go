@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"context"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/memory"
@@ -27,4 +28,31 @@ func (a *Agent) remembered(begun store.Begun) (string, error) {
 		return "", nil
 	}
 	return a.Memory.Prompt(a.scope(begun.Inbound[0]), time.Now())
+}
+
+// rememberFull has the memory take in earlier turns once a session has a window
+// full of them. That it fails is no reason to fail the turn: the schedule comes by.
+func (a *Agent) rememberFull(ctx context.Context, begun store.Begun) {
+	if begun.Turn.Scope == "" || len(begun.History)+1 < a.Window {
+		return
+	}
+	if err := a.Remember(ctx, begun.Turn.Scope); err != nil {
+		a.Logger.Warn("consolidation not started, the schedule will", "scope", begun.Turn.Scope, "err", err)
+	}
+}
+
+// rememberAll has the memory take in what a fresh start leaves behind.
+func (a *Agent) rememberAll(ctx context.Context, session string) {
+	if a.Memory == nil {
+		return
+	}
+	scopes, err := a.Store.SessionScopes(ctx, session)
+	for _, scope := range scopes {
+		if err == nil {
+			err = a.Remember(ctx, scope)
+		}
+	}
+	if err != nil {
+		a.Logger.Warn("consolidation not started, the schedule will", "session", session, "err", err)
+	}
 }

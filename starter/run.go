@@ -22,6 +22,10 @@ func (s *Starter) Run(ctx context.Context, receivers map[string]channels.Receive
 		})
 	}
 	group.Go(func() error {
+		s.schedule(ctx)
+		return nil
+	})
+	group.Go(func() error {
 		s.every(ctx, sweepInterval, s.sweep)
 		return nil
 	})
@@ -64,6 +68,20 @@ func (s *Starter) runReceiver(ctx context.Context, receiver channels.Receiver) (
 		}
 	}()
 	return receiver.Run(ctx, s)
+}
+
+// schedule makes sure of the schedules, until that is done.
+func (s *Starter) schedule(ctx context.Context) {
+	for {
+		err := s.scheduleMemory(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.log.Warn("schedules not made yet, will try again", "err", err)
+		if !pause(ctx, sweepInterval) {
+			return
+		}
+	}
 }
 
 // every calls do at intervals until ctx ends, and logs what it returns.

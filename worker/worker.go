@@ -57,6 +57,8 @@ func New(o Options) (*Worker, error) {
 		agent := worker.New(o.Client, protocol.AgentQueue, options(o))
 		agent.RegisterWorkflowWithOptions(workflows.Session, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
 		agent.RegisterWorkflowWithOptions(workflows.Subagent, workflow.RegisterOptions{Name: protocol.SubagentWorkflow})
+		agent.RegisterWorkflowWithOptions(workflows.Consolidation, workflow.RegisterOptions{Name: protocol.ConsolidationWorkflow})
+		agent.RegisterWorkflowWithOptions(workflows.Job, workflow.RegisterOptions{Name: protocol.JobWorkflow})
 		agent.RegisterActivity(o.Agent)
 		w.workers = append(w.workers, agent)
 	}

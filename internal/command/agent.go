@@ -26,7 +26,11 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	if err != nil {
 		return nil, fmt.Errorf("make the spawn tool: %w", err)
 	}
-	own := append([]tool.Tool{spawn}, shared...)
+	cron, err := n.jobs.Tool()
+	if err != nil {
+		return nil, fmt.Errorf("make the cron tool: %w", err)
+	}
+	own := append([]tool.Tool{spawn, cron}, shared...)
 	if len(outboxes) > 0 {
 		message, err := activities.NewMessageTool(n.store, outboxes, n.cfg.Workspace)
 		if err != nil {
@@ -51,8 +55,8 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 		Provider: n.model.provider, Name: n.model.service, Model: n.model.name,
 		MaxTokens: n.cfg.Agent.MaxTokens, Temperature: n.cfg.Agent.Temperature, Window: n.cfg.Agent.MemoryWindow,
 		Gatherers: n.gatherers(), Tools: tools, SubagentTools: subagents, Supervisor: n.commands,
-		Workspace: n.cfg.Workspace, Signal: n.starter.Signal,
-		Prices: prices(n.cfg), Memory: remembered, Scope: scopes(n.cfg.Memory),
+		Workspace: n.cfg.Workspace, Signal: n.starter.Signal, Jobs: n.jobOptions(),
+		Prices: prices(n.cfg), Memory: remembered, Scope: scopes(n.cfg.Memory), Remember: n.starter.Remember,
 	})
 }
 

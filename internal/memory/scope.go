@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -23,6 +24,23 @@ type Scope struct {
 	Kind    Kind   `json:"kind,omitempty"`
 	Channel string `json:"channel,omitempty"`
 	ID      string `json:"id,omitempty"` // of the chat or the sender, unique in the channel
+
+	name string // given by [ParseScope] instead of Channel and ID
+}
+
+// scopeName matches what [Scope.String] gives of a chat or a sender.
+var scopeName = regexp.MustCompile(`^(channel|sender)-[A-Za-z0-9_-]+(~[a-z2-7]{16})?$`)
+
+// ParseScope returns the scope of a name that [Scope.String] gave.
+func ParseScope(name string) (Scope, error) {
+	if name == string(Workspace) {
+		return Scope{}, nil
+	}
+	parts := scopeName.FindStringSubmatch(name)
+	if parts == nil {
+		return Scope{}, fmt.Errorf("%q names no scope of memory", name)
+	}
+	return Scope{Kind: Kind(parts[1]), name: name}, nil
 }
 
 // ScopeOf is the one rule for which memory a message belongs to.
@@ -31,9 +49,9 @@ func ScopeOf(kind Kind, channel, chat, sender string) (Scope, error) {
 	case Workspace, "":
 		return Scope{}, nil
 	case Chat:
-		return Scope{kind, channel, chat}, nil
+		return Scope{Kind: kind, Channel: channel, ID: chat}, nil
 	case Sender:
-		return Scope{kind, channel, sender}, nil
+		return Scope{Kind: kind, Channel: channel, ID: sender}, nil
 	default:
 		return Scope{}, fmt.Errorf("%q is not a scope of memory; there are %s, %s and %s", kind, Workspace, Chat, Sender)
 	}
@@ -46,8 +64,11 @@ const nameLimit = 80
 // never have the same name, also where upper and lower case do not count; it is
 // fit for a folder and for a workflow's ID.
 func (s Scope) String() string {
-	if s.shared() {
+	switch {
+	case s.shared():
 		return string(Workspace)
+	case s.name != "":
+		return s.name
 	}
 	plain := fits(s.Channel, isLower) && len(s.Channel)+len(s.ID) <= nameLimit
 	for part := range strings.SplitSeq(s.ID, "/") {

@@ -47,6 +47,18 @@ func TaskMessage(callKey string) string { return MessageID(SubagentChannel, "tas
 // ReportMessage is the ID of the message with a subagent's report.
 func ReportMessage(callKey string) string { return MessageID(SubagentChannel, "report", callKey) }
 
+// ConsolidationID names a batch of turns that is taken into a memory.
+func ConsolidationID(scope, first, last string) string { return "c" + shortHash(scope, first, last) }
+
+// ConsolidationWorkflowID is the ID of the workflow that consolidates a memory
+// scope; without one, of the one that looks for those that need it.
+func ConsolidationWorkflowID(scope string) string {
+	if scope == "" {
+		return "consolidation"
+	}
+	return "consolidation/" + scope
+}
+
 // ShortID is what people are shown of the key of the call that spawned a subagent.
 func ShortID(callKey string) string { return shortHash(callKey)[:8] }
 

@@ -28,12 +28,16 @@ const (
 	AnswerActivity   = "Answer"
 	DeliverActivity  = "Deliver"
 	ReportActivity   = "Report"
+
+	ConsolidateActivity = "Consolidate"
 )
 
 // Names of the workflows.
 const (
 	SessionWorkflow  = "Session"
 	SubagentWorkflow = "Subagent"
+
+	ConsolidationWorkflow = "Consolidation"
 )
 
 // SubagentChannel is the channel of subagents' sessions: nobody writes there but
@@ -43,6 +47,9 @@ const SubagentChannel = "subagent"
 // SpawnKind is the kind of the tool call that spawns a subagent: the workflow has a
 // part in it.
 const SpawnKind = "spawn"
+
+// ConsolidateSignal is the name of the signal that has a consolidation look again.
+const ConsolidateSignal = "consolidate"
 
 // StatusQuery is the name of the query that returns a session's [Status].
 const StatusQuery = "status"
@@ -127,6 +134,16 @@ type SessionState struct {
 type Child struct {
 	ID    string `json:"id"` // key of the call that spawned it
 	Label string `json:"label"`
+}
+
+// ConsolidateInput asks to take earlier turns into a memory.
+type ConsolidateInput struct {
+	Scope string `json:"scope,omitempty"` // empty: start those that need it
+}
+
+// ConsolidateResult is what came of it.
+type ConsolidateResult struct {
+	More bool `json:"more,omitempty"` // there may be more to take in
 }
 
 // ReportInput asks to end a subagent and to bring its report to its parent.

@@ -40,12 +40,12 @@ func (p place) apply(ctx context.Context, call tool.Call, c change) (earlier boo
 	if err != nil {
 		return false, err
 	}
-	return p.settle(call.Key, c, noted, fresh)
+	return p.settle(ctx, call.Key, c, noted, fresh)
 }
 
 // settle makes the change that was noted, unless an earlier attempt did. noted
 // and fresh are what [note] returned.
-func (p place) settle(key string, c change, noted intent, fresh bool) (earlier bool, err error) {
+func (p place) settle(ctx context.Context, key string, c change, noted intent, fresh bool) (earlier bool, err error) {
 	want := c.intent(p)
 	switch {
 	case noted.Refused != "":
@@ -58,9 +58,12 @@ func (p place) settle(key string, c change, noted intent, fresh bool) (earlier b
 	case noted != want:
 		return false, tool.ErrOutcomeUnknown
 	}
-	if c.remove {
+	switch {
+	case c.remove:
 		err = p.remove(want)
-	} else {
+	case p.remembered() != "":
+		err = p.remember(ctx, c, want)
+	default:
 		err = p.replace(key, c, want)
 	}
 	if known := errors.Is(err, tool.ErrRetry) || errors.Is(err, tool.ErrOutcomeUnknown); err != nil && !known {

@@ -20,6 +20,7 @@ const resultLimit = 15_000
 type Options struct {
 	Workspace string // a directory that exists; relative paths are in it
 	Restrict  bool   // refuse every path that leads out of Workspace
+	Memory    Memory // writes the files that it owns; nil: they are files like any other
 }
 
 // New returns read_file, list_dir, find_files, grep, write_file, edit_file and
@@ -66,5 +67,5 @@ func newTree(o Options) (tree, error) {
 	if !info.IsDir() {
 		return tree{}, fmt.Errorf("workspace %s is not a directory", dir)
 	}
-	return tree{dir: dir, real: real, restrict: o.Restrict}, nil
+	return tree{dir: dir, real: real, restrict: o.Restrict, memory: o.Memory}, nil
 }

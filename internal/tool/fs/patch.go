@@ -58,7 +58,7 @@ func (t tree) applyPatch(ctx context.Context, call tool.Call, args patchArgs) (t
 	if err := p.note(ctx, call.Journal); err != nil {
 		return tool.Result{}, err
 	}
-	if err := p.carryOut(call.Key); err != nil {
+	if err := p.carryOut(ctx, call.Key); err != nil {
 		return tool.Result{}, err
 	}
 	return p.report()
@@ -108,7 +108,7 @@ func (p *plan) refusal() error {
 // carryOut makes the changes: files are written before others are removed, so
 // that a crash in between leaves a moved file twice and not at all. An error
 // says that another attempt has to go on.
-func (p *plan) carryOut(key string) error {
+func (p *plan) carryOut(ctx context.Context, key string) error {
 	for _, removals := range []bool{false, true} {
 		for _, f := range p.files {
 			if (f.noted.After == "") != removals {
@@ -118,7 +118,7 @@ func (p *plan) carryOut(key string) error {
 				f.failed = fmt.Errorf("%s was not removed, since %s was not written", f.shown(), f.movedTo.shown())
 				continue
 			}
-			f.earlier, f.failed = f.place.settle(key, f.change(), f.noted, f.fresh)
+			f.earlier, f.failed = f.place.settle(ctx, key, f.change(), f.noted, f.fresh)
 			switch {
 			case errors.Is(f.failed, tool.ErrRetry):
 				return f.failed

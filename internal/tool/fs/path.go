@@ -21,6 +21,7 @@ type tree struct {
 	dir      string // the workspace as configured, absolute
 	real     string // the same without symbolic links
 	restrict bool
+	memory   Memory
 }
 
 // place is where a path leads: a name, clean and relative, in a root that

@@ -1,0 +1,198 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/memory"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+const (
+	// batchLimit bounds the messages of one consolidation.
+	batchLimit = 200
+	// consolidationTries bounds how often a model is asked again that answered badly,
+	// and how often a memory is read again that somebody changed meanwhile.
+	consolidationTries = 3
+	// consolidationTokens bounds the answer, which has the whole memory in it.
+	consolidationTokens = 16_384
+)
+
+// errAnswer says that the model's answers were of no use.
+var errAnswer = errors.New("the model did not answer as it should")
+
+// Consolidate takes some earlier turns of a scope into its memory. Without a scope
+// it has each scope looked after that may have something to be taken in.
+func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (result protocol.ConsolidateResult, err error) {
+	attempt := int(activity.GetInfo(ctx).Attempt)
+	live, done := alive(ctx)
+	defer done()
+	defer caught(a.Logger, &err)
+	if in.Scope == "" {
+		err = a.consolidateAll(live)
+	} else {
+		result.More, err = a.consolidate(live, in.Scope)
+	}
+	if errors.Is(err, errAnswer) && attempt >= consolidationTries {
+		return result, hopeless(protocol.ErrorInvalid, err.Error())
+	}
+	return result, failure(ctx, live, err)
+}
+
+func (a *Agent) consolidateAll(ctx context.Context) error {
+	scopes, err := a.Store.DueScopes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, scope := range scopes {
+		_, found, err := a.Store.NextBatch(ctx, scope, a.Window, 1)
+		if err == nil && found {
+			err = a.Remember(ctx, scope)
+		}
+		if err != nil {
+			return fmt.Errorf("consolidate %s: %w", scope, err)
+		}
+	}
+	return nil
+}
+
+// consolidate takes one batch in. What the model answered is stored before any file
+// is touched, so that another attempt does the same again.
+func (a *Agent) consolidate(ctx context.Context, name string) (more bool, err error) {
+	scope, err := memory.ParseScope(name)
+	if err != nil {
+		return false, err
+	}
+	limit := batchLimit
+	for {
+		batch, found, err := a.Store.NextBatch(ctx, name, a.Window, limit)
+		if err != nil || !found {
+			return false, err
+		}
+		err = a.takeIn(ctx, scope, batch)
+		if errors.Is(err, llm.ErrTooLong) && len(batch.Turns) > 1 {
+			limit = max(len(batch.Messages)/2, 1)
+			continue
+		}
+		return err == nil, err
+	}
+}
+
+func (a *Agent) takeIn(ctx context.Context, scope memory.Scope, batch store.Batch) error {
+	for range consolidationTries {
+		c, err := a.consolidation(ctx, scope, batch)
+		if err != nil {
+			return err
+		}
+		failpoint.Hit("consolidate.stored")
+		err = a.Memory.Update(ctx, scope, c.Base, c.Memory)
+		if errors.Is(err, memory.ErrChanged) {
+			if err := a.askAgain(ctx, scope, batch); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("write the memory: %w", err)
+		}
+		failpoint.Hit("consolidate.written")
+		last := batch.Messages[len(batch.Messages)-1]
+		if err := a.Memory.AppendHistory(ctx, scope, batch.ID, c.Entry, last.CreatedAt.In(time.Local)); err != nil {
+			return fmt.Errorf("write the history: %w", err)
+		}
+		failpoint.Hit("consolidate.logged")
+		return a.Store.MarkConsolidated(ctx, batch.Turns)
+	}
+	return fmt.Errorf("write the memory: %w", memory.ErrChanged)
+}
+
+// consolidation is what the model made of a batch: as stored, or asked now.
+func (a *Agent) consolidation(ctx context.Context, scope memory.Scope, batch store.Batch) (store.Consolidation, error) {
+	stored, err := a.Store.Consolidation(ctx, batch.ID)
+	if !errors.Is(err, store.ErrNotFound) {
+		return stored, err
+	}
+	if err := a.askAgain(ctx, scope, batch); err != nil {
+		return store.Consolidation{}, err
+	}
+	return a.Store.Consolidation(ctx, batch.ID)
+}
+
+// askAgain has the model make of a batch and of the memory as it is now a new one.
+func (a *Agent) askAgain(ctx context.Context, scope memory.Scope, batch store.Batch) error {
+	current, base, err := a.Memory.Read(ctx, scope)
+	if err != nil {
+		return fmt.Errorf("read the memory: %w", err)
+	}
+	messages := []llm.Message{
+		{Role: llm.RoleSystem, Content: "You keep the memory of an assistant. Answer with the tool save_memory and nothing else."},
+		{Role: llm.RoleUser, Content: memory.Request(current, batch.Messages, time.Local)},
+	}
+	var refusal error
+	for range consolidationTries {
+		started := time.Now()
+		response, err := a.Provider.Complete(ctx, llm.Request{
+			Model: a.Model, Messages: messages, Tools: []llm.ToolSpec{memory.Tool()},
+			MaxTokens: max(a.MaxTokens, consolidationTokens), Temperature: a.Temperature,
+		}, nil)
+		if err != nil {
+			return fmt.Errorf("ask the model to consolidate: %w", err)
+		}
+		entry, update, bad := parseConsolidation(response, current)
+		if bad == nil {
+			cost, priced := a.cost(response)
+			return a.Store.SaveConsolidation(ctx, store.Consolidation{
+				ID: batch.ID, Scope: batch.Scope, Session: batch.Session, Entry: entry, Memory: update, Base: base,
+			}, store.Completion{
+				Provider: a.answered(response).provider, Model: response.Model, Usage: response.Usage, Cached: response.CachedTokens,
+				Cost: cost, Priced: priced, Duration: time.Since(started),
+			})
+		}
+		refusal = bad
+		messages = append(messages, llm.Message{Role: llm.RoleAssistant, Content: said(response)},
+			llm.Message{Role: llm.RoleUser, Content: "That could not be used: " + bad.Error() + ". Answer again, with save_memory."})
+	}
+	return fmt.Errorf("%w: %w", errAnswer, refusal)
+}
+
+// parseConsolidation reads a model's answer. One that was cut, or that would leave
+// little of the memory, is refused.
+func parseConsolidation(response llm.Response, current string) (entry, update string, err error) {
+	if response.FinishReason == finishLength {
+		return "", "", errors.New("it was cut at the limit of tokens; be shorter")
+	}
+	if entry, update, err = memory.ParseAnswer(said(response)); err != nil {
+		return "", "", err
+	}
+	before, after := utf8.RuneCountInString(current), utf8.RuneCountInString(update)
+	if after > 0 && before > shrinkFrom && after < before/shrinkTo {
+		return "", "", fmt.Errorf("memory_update has %d characters where the memory has %d; give the whole memory with its changes", after, before)
+	}
+	return entry, update, nil
+}
+
+const (
+	// A memory of more than shrinkFrom characters does not lose all but the
+	// shrinkTo-th part of it at once.
+	shrinkFrom = 400
+	shrinkTo   = 4
+)
+
+// said is what a model answered, with a tool or without.
+func said(response llm.Response) string {
+	if len(response.ToolCalls) > 0 {
+		return response.ToolCalls[0].Arguments
+	}
+	if response.Content == "" {
+		return "(nothing)"
+	}
+	return response.Content
+}

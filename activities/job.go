@@ -1,0 +1,150 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
+)
+
+// heartbeatFile is what the heartbeat looks into, in the workspace.
+const heartbeatFile = "HEARTBEAT.md"
+
+// JobOptions are how jobs are run.
+type JobOptions struct {
+	Overlap  schedule.Overlap
+	// IsOperator reports whether who wrote by this route sees everybody's jobs; nil:
+	// nobody does.
+	IsOperator func(store.Route) bool
+	IsActive   func(time.Time) bool // whether the heartbeat beats at a time; nil: always
+	Route      store.Route          // where its replies go; no channel: nowhere
+}
+
+// Fire brings a job's message to the job's session, once for each of its times.
+func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireResult, error) {
+	compose := a.jobFiring
+	if in.Job == protocol.Heartbeat {
+		compose = a.heartbeatFiring
+	}
+	firing, skipped, err := compose(ctx, in)
+	if err != nil || skipped != "" {
+		return protocol.FireResult{Skipped: skipped}, err
+	}
+	message, err := a.Store.Fire(ctx, firing)
+	switch {
+	case errors.Is(err, store.ErrBusy):
+		return protocol.FireResult{Skipped: "the last run is still at work"}, nil
+	case errors.Is(err, store.ErrNotFound):
+		return protocol.FireResult{Skipped: "the job has ended"}, nil
+	case err != nil:
+		return protocol.FireResult{}, fmt.Errorf("accept the message of job %s: %w", in.Job, err)
+	}
+	result := protocol.FireResult{Session: message.Session, Message: message.ID}
+	if message.Turn != "" {
+		return result, nil
+	}
+	if err := a.Signal(ctx, message); err != nil {
+		return protocol.FireResult{}, fmt.Errorf("bring the message of job %s: %w", in.Job, err)
+	}
+	return result, nil
+}
+
+func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.Firing, skipped string, err error) {
+	job, err := a.Store.Job(ctx, in.Job)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Firing{}, "there is no such job", nil
+	}
+	if err != nil {
+		return store.Firing{}, "", fmt.Errorf("read job %s: %w", in.Job, err)
+	}
+	occurrence := schedule.Occurrence(job, in.Due)
+	text := fmt.Sprintf("[Scheduled job %q (%s), due %s]\n%s\n\n"+
+		"[Nobody wrote this now: it was asked for in advance. Do it, and answer with what is to be said in the conversation it was asked for in. Leave out jobs and IDs.]",
+		schedule.Label(job), job.ID, schedule.Stamp(job, in.Due), job.Message)
+	f = store.Firing{
+		Message: inbound(in, job.Route, text, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),
+		Skip: a.Jobs.Overlap == schedule.OverlapSkip && job.Kind != store.JobAt,
+	}
+	f.Message.SenderName = job.SenderName
+	f.Message.Gathered = &store.Gathered{Text: text, SenderName: job.SenderName, Zone: job.Zone}
+	if a.Jobs.Overlap == schedule.OverlapAllow {
+		f.Beside = protocol.JobSessionAt(job.ID, occurrence)
+	}
+	return f, "", nil
+}
+
+func (a *Agent) heartbeatFiring(_ context.Context, in protocol.FireInput) (f store.Firing, skipped string, err error) {
+	if a.Jobs.IsActive != nil && !a.Jobs.IsActive(time.Now()) {
+		return store.Firing{}, "outside of the active hours", nil
+	}
+	content, err := os.ReadFile(filepath.Join(a.Workspace, heartbeatFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return store.Firing{}, "", fmt.Errorf("read %s: %w", heartbeatFile, err)
+	}
+	if !asksForSomething(string(content)) {
+		return store.Firing{}, heartbeatFile + " asks for nothing", nil
+	}
+	text := fmt.Sprintf("[Heartbeat]\nRead %s in the workspace, and do what is due now. "+
+		"If nothing needs to be said about it, answer exactly %s.", heartbeatFile, protocol.HeartbeatOK)
+	route := a.Jobs.Route
+	if route.Channel == "" {
+		route.Channel = protocol.Heartbeat
+	}
+	f = store.Firing{Message: inbound(in, route, text, in.Due.UTC().Format(time.RFC3339Nano)), Skip: true}
+	f.Message.Gathered = &store.Gathered{Text: text}
+	return f, "", nil
+}
+
+// inbound is the message of one occurrence of a job.
+func inbound(in protocol.FireInput, route store.Route, text, occurrence string) store.Inbound {
+	return store.Inbound{
+		ID: protocol.JobMessage(in.Job, occurrence), Session: protocol.JobSession(in.Job),
+		Channel: route.Channel, Chat: route.Chat, Thread: route.Thread, Push: route.Push, Sender: route.Sender,
+		Text: text, SentAt: in.Due,
+	}
+}
+
+// asksForSomething reports whether Markdown has more than headings, comments and
+// list items with nothing in them.
+func asksForSomething(markdown string) bool {
+	for rest := markdown; ; {
+		before, comment, found := strings.Cut(rest, "<!--")
+		for line := range strings.Lines(before) {
+			line = strings.TrimSpace(line)
+			if line != "" && !strings.HasPrefix(line, "#") && strings.Trim(line, "-*[] ") != "" {
+				return true
+			}
+		}
+		if !found {
+			return false
+		}
+		_, rest, _ = strings.Cut(comment, "-->")
+	}
+}
+
+// saysNothing reports whether a reply to the heartbeat is for nobody to read.
+func saysNothing(session protocol.SessionRef, reply string) bool {
+	return session.Key == protocol.Heartbeat && strings.Trim(reply, " \t\r\n`*.") == protocol.HeartbeatOK
+}
+
+// jobs answers /jobs, which a message asked: the session's jobs, or the operator's
+// all.
+func (a *Agent) jobs(ctx context.Context, session protocol.SessionRef, message string) string {
+	asked, err := a.Store.Inbound(ctx, message)
+	key := session.Key
+	if err == nil && a.Jobs.IsOperator != nil && a.Jobs.IsOperator(store.Route{Channel: asked.Channel, Sender: asked.Sender}) {
+		key = ""
+	}
+	jobs, err := a.Store.Jobs(ctx, key)
+	if err != nil {
+		return "The jobs cannot be read: " + err.Error()
+	}
+	return schedule.List(jobs, time.Now())
+}

@@ -1,0 +1,102 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+)
+
+// fact matches what the conversations of these tests say.
+var fact = regexp.MustCompile(`fact \d+`)
+
+// remembering is a model that answers everything, and when it is asked to
+// consolidate remembers each fact that it is shown.
+func remembering(t testing.TB, longest *int) *llmtest.Server {
+	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		if !strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+			*longest = max(*longest, len(r.Messages)-1)
+			return llmtest.Text("noted")
+		}
+		facts := fact.FindAllString(r.LastUser(), -1)
+		known := map[string]bool{}
+		var memory []string
+		for _, f := range facts {
+			if !known[f] {
+				known[f], memory = true, append(memory, f)
+			}
+		}
+		arguments, err := json.Marshal(map[string]string{
+			"history_entry": fmt.Sprintf("[2026-03-04 12:00] They spoke of %s to %s.", facts[0], facts[len(facts)-1]),
+			"memory_update": strings.Join(memory, "\n"),
+		})
+		require.NoError(t, err)
+		return llmtest.Calls(llmtest.Call{ID: "save", Name: "save_memory", Arguments: string(arguments)})
+	})
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a long conversation is taken in, and the prompt stays short", func(t *testing.T) {
+		t.Parallel()
+		const window, messages = 20, 60
+		longest := 0
+		model := remembering(t, &longest)
+		n := startNode(t, model.URL, func(c *config.Config, _ *roles) { c.Agent.MemoryWindow = window })
+		for i := range messages {
+			require.Equal(t, "noted", n.ask(t, "main", fmt.Sprintf("fact %d", i)).Reply)
+		}
+		require.LessOrEqual(t, longest, window+1)
+		require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
+		memory := filepath.Join(n.cfg.Workspace, "memory")
+		require.Eventually(t, func() bool {
+			data, err := os.ReadFile(filepath.Join(memory, "MEMORY.md"))
+			return err == nil && len(fact.FindAll(data, -1)) == messages
+		}, patience, 20*time.Millisecond)
+		history, err := os.ReadFile(filepath.Join(memory, "HISTORY.md"))
+		require.NoError(t, err)
+		entries := strings.Count(string(history), "[2026-03-04 12:00] They spoke of")
+		require.GreaterOrEqual(t, entries, messages*2/window-1)
+		require.Contains(t, string(history), "They spoke of fact 0 ")
+		require.Equal(t, "noted", n.ask(t, "main", "hello again").Reply)
+		last := model.Requests()[model.Count()-1]
+		require.Len(t, last.Messages, 2, "a fresh start shows nothing of what was before")
+		require.Contains(t, last.Messages[0].Content.Text, "## Long-term Memory")
+		require.Contains(t, last.Messages[0].Content.Text, fmt.Sprintf("fact %d", messages-1))
+		versions, err := n.store.Versions(t.Context(), "memory/MEMORY.md")
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(versions), entries-1)
+	})
+
+	t.Run("a bad answer is asked for again, and loses nothing", func(t *testing.T) {
+		t.Parallel()
+		answers := []string{"I will remember that.", `{"history_entry": 1}`, "```json\n{\"history_entry\":\"They said tea.\",\"memory_update\":\"likes tea\"}\n```"}
+		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+			if strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+				answer := answers[0]
+				answers = answers[1:]
+				return llmtest.Text(answer)
+			}
+			return llmtest.Text("ok")
+		})
+		n := startNode(t, model.URL)
+		n.ask(t, "main", "I like tea")
+		n.ask(t, "main", "/new")
+		path := filepath.Join(n.cfg.Workspace, "memory", "MEMORY.md")
+		require.Eventually(t, func() bool {
+			data, err := os.ReadFile(path)
+			return err == nil && strings.TrimSpace(string(data)) == "likes tea"
+		}, patience, 20*time.Millisecond)
+		require.Empty(t, answers)
+	})
+}
