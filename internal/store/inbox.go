@@ -23,7 +23,8 @@ func scanInbound(rows *sql.Rows) (in Inbound, err error) {
 
 // Accept stores a message, unless it is there already, and returns it as stored;
 // fresh says that it was not there. ErrConflict if its ID belongs to a message
-// with another text or session. AcceptedAt and Turn are the store's to set.
+// with another text or session; of one whose session was removed the text is not
+// known any more. AcceptedAt and Turn are the store's to set.
 func (s *Store) Accept(ctx context.Context, in Inbound) (stored Inbound, fresh bool, err error) {
 	err = s.write(ctx, "accept message "+in.ID, durable, func(tx *runner) error {
 		if fresh, err = tx.insertInbound(ctx, in); err != nil {
@@ -35,7 +36,8 @@ func (s *Store) Accept(ctx context.Context, in Inbound) (stored Inbound, fresh b
 	if err != nil {
 		return Inbound{}, false, err
 	}
-	if stored.Session != clean(in.Session) || stored.Text != clean(in.Text) {
+	sameText := stored.Text == clean(in.Text) || stored.Turn == removedTurn
+	if stored.Session != clean(in.Session) || !sameText {
 		return Inbound{}, false, fmt.Errorf("accept message %s: %w", in.ID, ErrConflict)
 	}
 	return stored, fresh, nil
@@ -67,7 +69,8 @@ func (s *Store) Inbound(ctx context.Context, id string) (in Inbound, err error) 
 }
 
 // MessageState returns an accepted message and the turn that consumed it, nil
-// while there is none; or ErrNotFound.
+// while there is none; or ErrNotFound. A turn that was removed is one that is done
+// and has no reply.
 func (s *Store) MessageState(ctx context.Context, id string) (in Inbound, turn *Turn, err error) {
 	err = s.read("read state of message "+id, func(q *runner) error {
 		if in, err = q.inbound(ctx, id); err != nil || in.Turn == "" {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -48,7 +49,8 @@ func rank(role llm.Role) int {
 	}
 }
 
-// insertMessage stores a row, unless it is there, and returns the one that is.
+// insertMessage stores a row, unless it is there, and returns the one that is. It
+// was made now, unless it says when.
 func (r *runner) insertMessage(ctx context.Context, m Message) (stored Message, fresh bool, err error) {
 	calls, err := encodeCalls(m.ToolCalls)
 	if err != nil {
@@ -59,7 +61,7 @@ func (r *runner) insertMessage(ctx context.Context, m Message) (stored Message, 
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 		ON CONFLICT (turn, step, rank, idx) DO NOTHING RETURNING `+messageColumns,
 		m.Turn, m.Step, rank(m.Role), m.Index, string(m.Role), m.Content, m.Reasoning, calls, m.CallID, m.Name,
-		m.Failed, m.Filled, m.Sender, m.Source, now(), m.Full, m.SenderName)
+		m.Failed, m.Filled, m.Sender, m.Source, cmp.Or(m.CreatedAt, now()), m.Full, m.SenderName)
 	if err != nil || fresh {
 		return stored, fresh, err
 	}

@@ -48,6 +48,9 @@ type dialect interface {
 	// locks are the suffixes by which a SELECT in a transaction keeps its row
 	// from being changed: against all others, and against writers only.
 	locks() (update, share string)
+	// freeze is the statement by which a transaction keeps all others from writing
+	// to a table; empty where they cannot anyway.
+	freeze(table string) string
 	// explain adds to an error what the operator can do about it, if anything.
 	explain(err error) error
 	close() error

@@ -62,6 +62,10 @@ func (d *postgresDB) reader() *sql.DB { return d.db }
 
 func (d *postgresDB) locks() (update, share string) { return " FOR UPDATE", " FOR SHARE" }
 
+func (d *postgresDB) freeze(table string) string {
+	return "LOCK TABLE " + table + " IN SHARE ROW EXCLUSIVE MODE"
+}
+
 // explain implements [dialect]: the server says what is wrong, not where.
 func (d *postgresDB) explain(err error) error { return fmt.Errorf("%s: %w", d.name, err) }
 

@@ -76,7 +76,7 @@ func (s *Store) read(doing string, fn func(*runner) error) error {
 }
 
 func (s *Store) wrap(doing string, err error) error {
-	for _, own := range []error{ErrNotFound, ErrConflict, ErrTurnEnded, ErrFenced, context.Canceled, context.DeadlineExceeded} {
+	for _, own := range []error{ErrNotFound, ErrConflict, ErrTurnEnded, ErrFenced, ErrAtWork, ErrNotEmpty, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, own) {
 			return fmt.Errorf("%s: %w", doing, err)
 		}

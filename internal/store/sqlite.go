@@ -130,6 +130,8 @@ func (d *sqliteDB) reader() *sql.DB { return d.read }
 // locks implements [dialect]: a writing transaction is alone.
 func (d *sqliteDB) locks() (update, share string) { return "", "" }
 
+func (d *sqliteDB) freeze(string) string { return "" }
+
 func (d *sqliteDB) explain(err error) error {
 	failure, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {

@@ -32,6 +32,9 @@ func scanTurn(rows *sql.Rows) (t turnRow, err error) {
 
 // turn returns a turn or ErrNotFound. lock is empty or one of the runner's.
 func (r *runner) turn(ctx context.Context, id, lock string) (turnRow, error) {
+	if id == removedTurn {
+		return turnRow{Turn: Turn{ID: id, Status: TurnDone}}, nil
+	}
 	t, found, err := one(ctx, r, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1`+lock, id)
 	if err == nil && !found {
 		err = fmt.Errorf("turn %q: %w", id, ErrNotFound)

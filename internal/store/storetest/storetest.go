@@ -62,6 +62,18 @@ func Run(t *testing.T, dsn func(t *testing.T) string) {
 		"is there after a reopening":                      reopen,
 		"serves many sessions at the same time":           manySessions,
 		"undoes what a cancelled call began, and goes on": cancelled,
+		"tells what a model was prompted with":            prompted,
+		"imports a conversation once":                     importOnce,
+		"imports one of many equal conversations":         importRace,
+		"goes on with an imported conversation":           importGoesOn,
+		"imports into other turns only if asked":          importAppends,
+		"exports a session":                               export,
+		"removes a session with all its rows":             remove,
+		"removes no session at work":                      removeAtWork,
+		"removes a session with its subagents":            removeChildren,
+		"removes a session that is being used":            removeRace,
+		"knows messages of removed sessions for ever":     removeKnown,
+		"finds sessions that are not used":                unused,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

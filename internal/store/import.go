@@ -1,0 +1,132 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+)
+
+// ErrNotEmpty is returned where a session would have to be new.
+var ErrNotEmpty = errors.New("the session has turns already")
+
+// Import is a conversation that was held elsewhere.
+type Import struct {
+	Session   string
+	Route     Route // of the session; Sender is not used
+	CreatedAt time.Time
+	Turns     []ImportTurn // oldest first
+	Append    bool         // to the session's other turns, if it has any
+}
+
+// ImportTurn is a turn that was held elsewhere.
+type ImportTurn struct {
+	ID       string
+	Scope    string    // whose memory it belongs to; empty: nobody's
+	Past     bool      // memory has taken it in: the model is not shown it again
+	Messages []Message // in order, with CreatedAt; each call has one result
+}
+
+// Import stores turns, as ones that are done, that are not there yet, and returns
+// how many. ErrNotEmpty if the session has other turns and they are not to be
+// appended, ErrAtWork if it has something to do.
+func (s *Store) Import(ctx context.Context, in Import) (added int, err error) {
+	missing, err := s.missing(ctx, in.Turns)
+	if err != nil || len(missing) == 0 {
+		return 0, err
+	}
+	err = s.write(ctx, "import into "+in.Session, durable, func(tx *runner) error {
+		epoch, err := tx.touchSession(ctx, in.Session, in.Route.Channel)
+		if err != nil {
+			return err
+		}
+		if err := tx.atRest(ctx, in.Session, time.Time{}); err != nil {
+			return err
+		}
+		// Another import may have come before.
+		if missing, err = tx.missing(ctx, in.Turns); err != nil {
+			return err
+		}
+		there, _, err := one(ctx, tx, scanCount, `SELECT COUNT(*) FROM turns WHERE session = $1`, in.Session)
+		if err != nil {
+			return err
+		}
+		if others := there - (len(in.Turns) - len(missing)); others > 0 && !in.Append {
+			return ErrNotEmpty
+		}
+		if there == 0 && !in.CreatedAt.IsZero() {
+			if _, err := tx.exec(ctx, `UPDATE sessions SET created_at = $2 WHERE key = $1 AND created_at > $2`, in.Session, in.CreatedAt); err != nil {
+				return err
+			}
+		}
+		for _, t := range missing {
+			if err := tx.importTurn(ctx, in, t, epoch); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(missing), nil
+}
+
+func (s *Store) missing(ctx context.Context, turns []ImportTurn) (missing []ImportTurn, err error) {
+	err = s.read("look for imported turns", func(q *runner) error {
+		missing, err = q.missing(ctx, turns)
+		return err
+	})
+	return missing, err
+}
+
+// missing returns the turns that are not there.
+func (r *runner) missing(ctx context.Context, turns []ImportTurn) (missing []ImportTurn, err error) {
+	for _, t := range turns {
+		_, found, err := one(ctx, r, scanCount, `SELECT 1 FROM turns WHERE id = $1`, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			missing = append(missing, t)
+		}
+	}
+	return missing, nil
+}
+
+func (r *runner) importTurn(ctx context.Context, in Import, t ImportTurn, epoch int) error {
+	row := turnRow{
+		Turn:    Turn{ID: t.ID, Session: in.Session, Epoch: epoch, Status: TurnDone, Scope: t.Scope},
+		channel: in.Route.Channel, chat: in.Route.Chat, thread: in.Route.Thread, push: in.Route.Push,
+	}
+	for _, m := range t.Messages {
+		row.StartedAt = cmp.Or(row.StartedAt, m.CreatedAt)
+		row.EndedAt = m.CreatedAt
+		row.Sender = cmp.Or(row.Sender, m.Sender)
+		if m.Role == llm.RoleAssistant {
+			row.Steps, row.Reply = row.Steps+1, m.Content
+		}
+	}
+	stored, err := r.insertTurn(ctx, row)
+	if err != nil {
+		return err
+	}
+	stored.Steps = row.Steps
+	if err := r.updateTurn(ctx, stored); err != nil {
+		return err
+	}
+	if t.Past {
+		if _, err := r.exec(ctx, `UPDATE turns SET consolidated = TRUE WHERE id = $1`, t.ID); err != nil {
+			return err
+		}
+	}
+	for _, m := range t.Messages {
+		m.Turn = t.ID
+		if _, _, err := r.insertMessage(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

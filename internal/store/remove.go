@@ -1,0 +1,217 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// ErrAtWork is returned for a session that has work to do, with what that is.
+var ErrAtWork = errors.New("the session is at work")
+
+// removedTurn is the turn of a message whose own was removed. The message stays
+// known, without its text: delivered again, it is not answered again.
+const removedTurn = "removed"
+
+// deliveryAge is how long a reply that is not delivered counts as work: longer than
+// it is tried.
+const deliveryAge = 48 * time.Hour
+
+// work says what a session s has to do; empty if nothing. $1 is the time since
+// which replies may still be delivered.
+const work = `CASE
+	WHEN EXISTS (SELECT 1 FROM turns WHERE turns.session = s.key AND turns.status = 'running') THEN 'a turn is running'
+	WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = s.key AND inbox.turn IS NULL) THEN 'a message waits for its turn'
+	WHEN EXISTS (SELECT 1 FROM subagents WHERE (subagents.parent = s.key OR subagents.session = s.key)
+		AND subagents.status = 'running') THEN 'a subagent is running'
+	WHEN EXISTS (SELECT 1 FROM turns JOIN outbox ON outbox.turn = turns.id
+		WHERE turns.session = s.key AND outbox.state = 'pending' AND outbox.created_at >= $1) THEN 'a reply is not delivered yet'
+	ELSE '' END`
+
+// Removal is a part of a session that is to be removed: its oldest turns, or those
+// of a subagent of it, and what belongs to them outside of the store.
+type Removal struct {
+	Session  string
+	Turns    []string
+	Messages []string // IDs of inbound messages, by which attached files are kept
+	Results  []string // keys of calls whose whole result may be in a file
+	before   time.Time
+}
+
+// Unused returns sessions that were last used before a time and have nothing to do,
+// the one used longest ago first.
+func (s *Store) Unused(ctx context.Context, before time.Time, limit int) (keys []string, err error) {
+	err = s.read("read unused sessions", func(q *runner) error {
+		keys, err = many(ctx, q, scanText, `SELECT key FROM sessions s WHERE updated_at < $2 AND `+work+` = ''
+			ORDER BY updated_at, key LIMIT $3`, now().Add(-deliveryAge), before, limit)
+		return err
+	})
+	return keys, err
+}
+
+// Removable returns what of a session is to be removed next, at most limit turns.
+// It is called, each time with Remove after it, until it returns ErrNotFound: there
+// is no such session, any more. ErrAtWork if the session has something to do or, if
+// before is not zero, was used since then.
+func (s *Store) Removable(ctx context.Context, session string, before time.Time, limit int) (part Removal, err error) {
+	err = s.read("look for what to remove of "+session, func(q *runner) error {
+		part, err = q.removable(ctx, session, before, limit)
+		return err
+	})
+	if err != nil {
+		return Removal{}, err
+	}
+	return part, nil
+}
+
+func (r *runner) removable(ctx context.Context, session string, before time.Time, limit int) (Removal, error) {
+	part := Removal{Session: session, before: before}
+	if err := r.atRest(ctx, session, before); err != nil {
+		return Removal{}, err
+	}
+	child, found, err := one(ctx, r, scanText, `SELECT subagents.session FROM subagents JOIN sessions ON sessions.key = subagents.session
+		WHERE subagents.parent = $1 LIMIT 1`, session)
+	if err != nil {
+		return Removal{}, err
+	}
+	if found {
+		return r.removable(ctx, child, before, limit)
+	}
+	part.Turns, err = many(ctx, r, scanText, `SELECT id FROM turns WHERE session = $1 ORDER BY epoch, seq LIMIT $2`, session, limit)
+	if err != nil {
+		return Removal{}, err
+	}
+	for _, turn := range part.Turns {
+		messages, err := many(ctx, r, scanText, `SELECT id FROM inbox WHERE session = $1 AND turn = $2`, session, turn)
+		if err != nil {
+			return Removal{}, err
+		}
+		results, err := many(ctx, r, scanMessage, `SELECT `+messageColumns+` FROM messages WHERE turn = $1 AND output IS NOT NULL`, turn)
+		if err != nil {
+			return Removal{}, err
+		}
+		part.Messages = append(part.Messages, messages...)
+		for _, m := range results {
+			part.Results = append(part.Results, protocol.CallKey(m.Turn, m.Step, m.Index))
+		}
+	}
+	return part, nil
+}
+
+// atRest returns nil for a session that may be removed.
+func (r *runner) atRest(ctx context.Context, session string, before time.Time) error {
+	doing, _, err := one(ctx, r, scanText, `SELECT `+work+` FROM (SELECT CAST($2 AS TEXT) AS key) s`, now().Add(-deliveryAge), session)
+	if err != nil {
+		return err
+	}
+	if doing != "" {
+		return fmt.Errorf("%w: %s", ErrAtWork, doing)
+	}
+	used, found, err := one(ctx, r, scanTime, `SELECT updated_at FROM sessions WHERE key = $1`, session)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fmt.Errorf("session %q: %w", session, ErrNotFound)
+	case !before.IsZero() && !used.Before(before):
+		return fmt.Errorf("%w: it was used at %s", ErrAtWork, used.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Remove removes a part of a session, and the session with its last part. What it
+// cost stays, and the IDs of its messages do. ErrAtWork and ErrNotFound are as with
+// Removable.
+func (s *Store) Remove(ctx context.Context, part Removal) error {
+	return s.write(ctx, "remove turns of "+part.Session, durable, func(tx *runner) error {
+		// The row is locked first: from here on no turn of the session begins.
+		if err := tx.lockSession(ctx, part.Session); err != nil {
+			return err
+		}
+		if err := tx.atRest(ctx, part.Session, part.before); err != nil {
+			return err
+		}
+		prompts := map[string]bool{}
+		for _, id := range part.Turns {
+			t, err := tx.turn(ctx, id, "")
+			if errors.Is(err, ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if t.prompt != "" {
+				prompts[t.prompt] = true
+			}
+			if err := tx.removeTurn(ctx, t); err != nil {
+				return err
+			}
+		}
+		_, left, err := one(ctx, tx, scanCount, `SELECT 1 FROM turns WHERE session = $1 LIMIT 1`, part.Session)
+		if err != nil {
+			return err
+		}
+		if !left {
+			if err := tx.removeSession(ctx, part.Session); err != nil {
+				return err
+			}
+		}
+		return tx.removePrompts(ctx, prompts, s.db.freeze("prompts"))
+	})
+}
+
+func (r *runner) lockSession(ctx context.Context, session string) error {
+	_, _, err := one(ctx, r, scanText, `SELECT key FROM sessions WHERE key = $1`+r.update, session)
+	return err
+}
+
+func (r *runner) removeTurn(ctx context.Context, t turnRow) error {
+	_, err := r.exec(ctx, `UPDATE inbox SET turn = $3, text = '', sender = '', sender_name = '', platform_id = '', files = '', gathered = ''
+		WHERE session = $1 AND turn = $2`, t.Session, t.ID, removedTurn)
+	if err != nil {
+		return err
+	}
+	return r.each(ctx, t.ID,
+		`DELETE FROM messages WHERE turn = $1`, `DELETE FROM intents WHERE turn = $1`, `DELETE FROM drafts WHERE turn = $1`,
+		`DELETE FROM outbox WHERE turn = $1`, `DELETE FROM turns WHERE id = $1`)
+}
+
+// removeSession removes what is left of a session without turns. Its subagents'
+// sessions are removed before it, but for those that never began.
+func (r *runner) removeSession(ctx context.Context, session string) error {
+	return r.each(ctx, session,
+		`DELETE FROM inbox WHERE turn IS NULL AND session IN (SELECT session FROM subagents WHERE parent = $1)`,
+		`DELETE FROM subagents WHERE parent = $1 OR session = $1`,
+		`DELETE FROM consolidations WHERE session = $1`,
+		`DELETE FROM sessions WHERE key = $1`)
+}
+
+// removePrompts removes those that no turn was given. Freeze, if not empty, keeps
+// others from giving them to one meanwhile.
+func (r *runner) removePrompts(ctx context.Context, hashes map[string]bool, freeze string) error {
+	if freeze != "" && len(hashes) > 0 {
+		if _, err := r.exec(ctx, freeze); err != nil {
+			return err
+		}
+	}
+	for hash := range hashes {
+		if err := r.each(ctx, hash, `DELETE FROM prompts WHERE hash = $1
+			AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.prompt = $1 AND turns.prompt <> '')`); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each executes statements that all take the one argument.
+func (r *runner) each(ctx context.Context, arg string, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := r.exec(ctx, statement, arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
