@@ -37,12 +37,7 @@ func startNode(t testing.TB, url string, change ...func(*config.Config, *roles))
 	for _, f := range change {
 		f(&cfg, &r)
 	}
-	level := slog.LevelWarn
-	if os.Getenv("HOLDFAST_TEST_LOG") != "" {
-		level = slog.LevelDebug
-	}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: level}))
-	n, err := openNode(t.Context(), cfg, log, r)
+	n, err := openNode(t.Context(), cfg, testLog(t), r)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
@@ -53,6 +48,15 @@ func startNode(t testing.TB, url string, change ...func(*config.Config, *roles))
 		n.close()
 	})
 	return &testNode{node: n, api: client.New(n.apiURL(), "")}
+}
+
+// testLog is the log of a test: warnings, or all with HOLDFAST_TEST_LOG.
+func testLog(t testing.TB) *slog.Logger {
+	level := slog.LevelWarn
+	if os.Getenv("HOLDFAST_TEST_LOG") != "" {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: level}))
 }
 
 // ask sends a message and waits for its answer.

@@ -3,7 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
-	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,11 +35,15 @@ func slackConfig(server *slacktest.Server, mode string) config.Slack {
 // startSlack starts a node whose model is at url and that is connected to server.
 func startSlack(t testing.TB, server *slacktest.Server, url, mode string, change ...func(*config.Config, *roles)) *slackNode {
 	t.Helper()
-	channel, err := slack.New(slackOptions(slackConfig(server, mode), slog.New(slog.DiscardHandler)))
-	require.NoError(t, err)
-	n := startNode(t, url, append(change, func(_ *config.Config, r *roles) {
+	var channel *slack.Channel
+	settings := func(c *config.Config, _ *roles) { c.Channels.Slack = slackConfig(server, mode) }
+	connect := func(c *config.Config, r *roles) {
+		var err error
+		channel, err = slack.New(slackOptions(c.Channels.Slack, testLog(t)))
+		require.NoError(t, err)
 		r.push = map[string]pushChannel{slack.Name: channel}
-	})...)
+	}
+	n := startNode(t, url, slices.Concat([]func(*config.Config, *roles){settings}, change, []func(*config.Config, *roles){connect})...)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if mode == slack.ModeSocket {
