@@ -33,7 +33,7 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 		response, err := a.Provider.Complete(ctx, llm.Request{
 			Model:       a.Model,
 			Messages:    prompt.Messages(conversation),
-			Tools:       a.tools(in.Session).Specs(),
+			Tools:       a.tools(in.Session).Specs(ctx),
 			MaxTokens:   a.MaxTokens,
 			Temperature: a.Temperature,
 		}, func(d llm.Delta) { a.show(ctx, in, d) })

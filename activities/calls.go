@@ -40,7 +40,7 @@ const finishLength = "length"
 
 // completed is a stored completion as the workflow and the UI see it, with each
 // call resolved: how it may be retried, for how long it may run.
-func (a *Agent) completed(session protocol.SessionRef, turn store.Turn, m store.Message) protocol.CompleteResult {
+func (a *Agent) completed(ctx context.Context, session protocol.SessionRef, turn store.Turn, m store.Message) protocol.CompleteResult {
 	result := protocol.CompleteResult{
 		Preview: protocol.Preview(m.Content, protocol.PreviewLimit),
 		Final:   len(m.ToolCalls) == 0,
@@ -52,18 +52,18 @@ func (a *Agent) completed(session protocol.SessionRef, turn store.Turn, m store.
 	tools := a.tools(session)
 	for i, call := range m.ToolCalls {
 		resolved := protocol.Call{Index: i, Name: call.Name, Kind: "unknown", ReadOnly: true, Timeout: time.Minute}
-		if t, err := tools.Lookup(call.Name); err == nil {
+		if t, err := tools.Lookup(ctx, call.Name); err == nil {
 			resolved.Kind, resolved.ReadOnly, resolved.Timeout = string(t.Kind), t.ReadOnly, t.Limit([]byte(call.Arguments))
 		}
-		resolved.Preview = protocol.Preview(title(tools, call), previewShare(len(m.ToolCalls)))
+		resolved.Preview = protocol.Preview(title(ctx, tools, call), previewShare(len(m.ToolCalls)))
 		result.Calls = append(result.Calls, resolved)
 	}
 	return result
 }
 
 // title is what a person is shown of a call's arguments.
-func title(tools *tool.Registry, call llm.ToolCall) string {
-	t, err := tools.Lookup(call.Name)
+func title(ctx context.Context, tools *tool.Registry, call llm.ToolCall) string {
+	t, err := tools.Lookup(ctx, call.Name)
 	if err != nil {
 		return call.Arguments
 	}

@@ -47,7 +47,7 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", store.ErrNotFound)
 	}
 	call := completion.ToolCalls[in.Index]
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolStart, Tool: call.Name, Text: protocol.Cut(title(a.tools(in.Session), call), protocol.PreviewLimit), Step: in.Step})
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolStart, Tool: call.Name, Text: protocol.Cut(title(ctx, a.tools(in.Session), call), protocol.PreviewLimit), Step: in.Step})
 	failpoint.Hit("tool.before")
 	result, err := a.runTool(ctx, in, call, attempt)
 	if err != nil {
@@ -65,7 +65,7 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 // runTool makes one attempt at a call. An error is one that another attempt may
 // cure; everything else is the model's to read.
 func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call llm.ToolCall, attempt int) (tool.Result, error) {
-	t, err := a.tools(in.Session).Lookup(call.Name)
+	t, err := a.tools(in.Session).Lookup(ctx, call.Name)
 	if err != nil {
 		return tool.Result{Text: err.Error(), Failed: true}, nil
 	}

@@ -61,7 +61,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	case begun.Answered, ended && leftOut(begun.Inbound, in.Messages):
 		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
 	case begun.Completion != nil:
-		return a.completed(in.Session, begun.Turn, *begun.Completion), nil
+		return a.completed(ctx, in.Session, begun.Turn, *begun.Completion), nil
 	case begun.Turn.Status == store.TurnDone:
 		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
 	case ended:
@@ -79,7 +79,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 		a.rememberFull(ctx, begun)
 		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
 	}
-	return a.completed(in.Session, begun.Turn, stored), nil
+	return a.completed(ctx, in.Session, begun.Turn, stored), nil
 }
 
 // leftOut reports whether one of the messages is not among those that a turn has

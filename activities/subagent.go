@@ -120,7 +120,7 @@ func (a *Agent) doing(ctx context.Context, session string) string {
 		return fmt.Sprintf("step %d, thinking", last.Step)
 	}
 	call := last.ToolCalls[len(last.ToolCalls)-1]
-	return fmt.Sprintf("step %d, %s: %s", last.Step, call.Name, protocol.Cut(strings.Join(strings.Fields(title(a.Tools, call)), " "), doingLimit))
+	return fmt.Sprintf("step %d, %s: %s", last.Step, call.Name, protocol.Cut(strings.Join(strings.Fields(title(ctx, a.Tools, call)), " "), doingLimit))
 }
 
 const (

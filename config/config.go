@@ -126,6 +126,24 @@ type Tools struct {
 	RestrictToWorkspace bool `yaml:"restrict_to_workspace"` // file tools stay in the workspace
 	Exec                Exec `yaml:"exec"`
 	Web                 Web  `yaml:"web"`
+	MCP                 MCP  `yaml:"mcp"`
+}
+
+// MCP says which MCP servers' tools the agent has.
+type MCP struct {
+	Servers map[string]MCPServer `yaml:"servers"` // by name, which becomes part of their tools' names
+}
+
+// MCPServer is an MCP server: a command that we run, or a URL.
+type MCPServer struct {
+	Command string            `yaml:"command"`
+	Args    []string          `yaml:"args"`
+	Env     map[string]Secret `yaml:"env"`
+	Dir     string            `yaml:"dir"` // where the command runs; empty: the workspace
+	URL     string            `yaml:"url"`
+	Headers map[string]Secret `yaml:"headers"` // sent with every request
+	Timeout time.Duration     `yaml:"timeout"` // of a call; 0: a minute
+	Tools   []string          `yaml:"tools"`   // those that the agent gets; empty: all
 }
 
 // Exec bounds the commands that the agent runs.
@@ -216,6 +234,7 @@ func Default(home string) Config {
 			RestrictToWorkspace: true,
 			Exec:                Exec{Timeout: time.Minute, MaxTimeout: 30 * time.Minute, SessionLifetime: 12 * time.Hour},
 			Web:                 Web{Search: SearchAuto},
+			MCP:                 MCP{Servers: map[string]MCPServer{}},
 		},
 		Channels: Channels{
 			HTTP: HTTP{Enabled: true, Listen: "127.0.0.1:8090"},

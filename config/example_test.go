@@ -35,6 +35,11 @@ func TestTheExampleShowsTheDefaults(t *testing.T) {
 	clear(cfg.Providers)
 	require.Equal(t, map[string]config.Price{"example/*": {Input: 1.5, Cached: 0.15, Output: 6}}, cfg.Prices)
 	clear(cfg.Prices)
+	require.Equal(t, map[string]config.MCPServer{"example": {
+		Args: []string{}, URL: "https://mcp.example.com/mcp",
+		Headers: map[string]config.Secret{"Authorization": "Bearer "}, Timeout: time.Minute, Tools: []string{},
+	}}, cfg.Tools.MCP.Servers)
+	clear(cfg.Tools.MCP.Servers)
 	require.Equal(t, config.Default("/h"), cfg)
 }
 

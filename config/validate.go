@@ -117,6 +117,9 @@ func (k *checker) tools(t Tools) {
 	k.when(t.Exec.Timeout <= 0, "tools.exec.timeout", "must be above 0, not %s", t.Exec.Timeout)
 	k.when(t.Exec.MaxTimeout < t.Exec.Timeout, "tools.exec.max_timeout", "must be at least tools.exec.timeout, which is %s, not %s", t.Exec.Timeout, t.Exec.MaxTimeout)
 	k.when(t.Exec.SessionLifetime <= 0, "tools.exec.session_lifetime", "must be above 0, not %s", t.Exec.SessionLifetime)
+	for _, name := range slices.Sorted(maps.Keys(t.MCP.Servers)) {
+		k.mcp(path{"tools", "mcp", "servers", name}.String(), t.MCP.Servers[name])
+	}
 	web := t.Web
 	k.oneOf("tools.web.search", web.Search, SearchAuto, SearchBrave, SearchTavily, SearchSearXNG, SearchDuckDuckGo, SearchOff)
 	k.url("tools.web.brave.base_url", web.Brave.BaseURL)
@@ -126,6 +129,14 @@ func (k *checker) tools(t Tools) {
 	k.when(web.Search == SearchBrave && web.Brave.APIKey == "", "tools.web.brave.api_key", "must be set for tools.web.search: brave; BRAVE_API_KEY does too")
 	k.when(web.Search == SearchTavily && web.Tavily.APIKey == "", "tools.web.tavily.api_key", "must be set for tools.web.search: tavily; TAVILY_API_KEY does too")
 	k.when(web.Search == SearchSearXNG && web.SearXNG.BaseURL == "", "tools.web.searxng.base_url", "must be set for tools.web.search: searxng")
+}
+
+func (k *checker) mcp(at string, s MCPServer) {
+	k.when((s.Command == "") == (s.URL == ""), at, "must have either command or url")
+	k.when(s.Command == "" && (len(s.Args) > 0 || len(s.Env) > 0 || s.Dir != ""), at, "has a url: args, env and dir belong to a command")
+	k.when(s.URL == "" && len(s.Headers) > 0, at, "has a command: headers belong to a url")
+	k.when(s.Timeout < 0, at+".timeout", "must not be below 0")
+	k.url(at+".url", s.URL)
 }
 
 func (k *checker) http(h HTTP) {

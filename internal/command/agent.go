@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/internal/memory"
@@ -18,37 +19,13 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	}); err != nil {
 		return nil, err
 	}
-	shared, err := newTools(n.cfg, n.commands)
-	if err != nil {
-		return nil, err
-	}
-	spawn, err := activities.NewSpawnTool(n.store)
-	if err != nil {
-		return nil, fmt.Errorf("make the spawn tool: %w", err)
-	}
-	cron, err := n.jobs.Tool()
-	if err != nil {
-		return nil, fmt.Errorf("make the cron tool: %w", err)
-	}
-	own := append([]tool.Tool{spawn, cron}, shared...)
-	if len(outboxes) > 0 {
-		message, err := activities.NewMessageTool(n.store, outboxes, n.cfg.Workspace)
-		if err != nil {
-			return nil, fmt.Errorf("make the message tool: %w", err)
-		}
-		own = append(own, message)
-	}
-	tools, err := registry(own)
-	if err != nil {
-		return nil, err
-	}
-	subagents, err := n.subagentTools(shared, spawn)
-	if err != nil {
-		return nil, err
-	}
 	remembered, err := memory.New(memory.Options{Workspace: n.cfg.Workspace, Versions: versions{n.store}})
 	if err != nil {
 		return nil, fmt.Errorf("open the memory: %w", err)
+	}
+	tools, subagents, err := n.registries(remembered, outboxes)
+	if err != nil {
+		return nil, err
 	}
 	return activities.NewAgent(activities.AgentOptions{
 		Store: n.store, Events: n.events, Logger: n.log,
@@ -60,25 +37,62 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	})
 }
 
-// subagentTools are the tools of subagents, by depth: those that do not speak to
-// anybody, and spawn for all but the deepest.
-func (n *node) subagentTools(shared []tool.Tool, spawn tool.Tool) ([]*tool.Registry, error) {
-	var all []*tool.Registry
-	for depth := 1; depth <= n.cfg.Agent.SubagentDepth; depth++ {
-		tools := shared
-		if depth < n.cfg.Agent.SubagentDepth {
-			tools = append([]tool.Tool{spawn}, shared...)
-		}
-		made, err := registry(tools)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, made)
+// registries are the tools of the agent and, by depth, those of its subagents.
+// Subagents have none that speak to anybody or last, and spawn but for the deepest.
+func (n *node) registries(remembered *memory.Files, outboxes map[string]*activities.Outbox) (*tool.Registry, []*tool.Registry, error) {
+	shared, err := newTools(n.cfg, n.commands, remembered)
+	if err != nil {
+		return nil, nil, err
 	}
-	return all, nil
+	spawn, err := activities.NewSpawnTool(n.store)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the spawn tool: %w", err)
+	}
+	own, err := n.ownTools(outboxes)
+	if err != nil {
+		return nil, nil, err
+	}
+	servers, err := n.openMCP()
+	if err != nil {
+		return nil, nil, err
+	}
+	registry := func(tools ...[]tool.Tool) (*tool.Registry, error) {
+		made := &tool.Registry{}
+		if servers != nil {
+			made.AddSource(servers)
+		}
+		return made, made.Register(slices.Concat(tools...)...)
+	}
+	agent, err := registry(shared, own, []tool.Tool{spawn})
+	if err != nil {
+		return nil, nil, err
+	}
+	subagents := make([]*tool.Registry, n.cfg.Agent.SubagentDepth)
+	for i := range subagents {
+		var deeper []tool.Tool
+		if i+1 < len(subagents) {
+			deeper = []tool.Tool{spawn}
+		}
+		if subagents[i], err = registry(shared, deeper); err != nil {
+			return nil, nil, err
+		}
+	}
+	return agent, subagents, nil
 }
 
-func registry(tools []tool.Tool) (*tool.Registry, error) {
-	made := &tool.Registry{}
-	return made, made.Register(tools...)
+// ownTools are those that only the agent itself has.
+func (n *node) ownTools(outboxes map[string]*activities.Outbox) ([]tool.Tool, error) {
+	cron, err := n.jobs.Tool()
+	if err != nil {
+		return nil, fmt.Errorf("make the cron tool: %w", err)
+	}
+	own := []tool.Tool{cron}
+	if len(outboxes) > 0 {
+		message, err := activities.NewMessageTool(n.store, outboxes, n.cfg.Workspace)
+		if err != nil {
+			return nil, fmt.Errorf("make the message tool: %w", err)
+		}
+		own = append(own, message)
+	}
+	return own, nil
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // newTools returns the tools that an agent and its subagents have.
-func newTools(cfg config.Config, commands *supervisor.Supervisor) ([]tool.Tool, error) {
-	files, err := fs.New(fs.Options{Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace})
+func newTools(cfg config.Config, commands *supervisor.Supervisor, remembered fs.Memory) ([]tool.Tool, error) {
+	files, err := fs.New(fs.Options{Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace, Memory: remembered})
 	if err != nil {
 		return nil, fmt.Errorf("make the file tools: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -146,51 +145,4 @@ func decode(schema *jsonschema.Resolved, arguments json.RawMessage, into any) er
 		return err
 	}
 	return json.Unmarshal(arguments, into)
-}
-
-// Registry holds the tools of an agent. The zero value is empty and ready.
-type Registry struct {
-	tools map[string]Tool
-}
-
-// Register adds tools. A name that is taken is an error.
-func (r *Registry) Register(tools ...Tool) error {
-	if r.tools == nil {
-		r.tools = map[string]Tool{}
-	}
-	for _, t := range tools {
-		if _, taken := r.tools[t.Spec.Name]; taken {
-			return fmt.Errorf("tool %s is registered twice", t.Spec.Name)
-		}
-		r.tools[t.Spec.Name] = t
-	}
-	return nil
-}
-
-// Lookup returns the tool of that name. The error for an unknown one lists what there is.
-func (r *Registry) Lookup(name string) (Tool, error) {
-	t, ok := r.tools[name]
-	if !ok {
-		return Tool{}, fmt.Errorf("there is no tool %q; there are: %s", name, strings.Join(r.names(), ", "))
-	}
-	return t, nil
-}
-
-// Specs returns what the model is told of the tools, sorted by name so that
-// prompts stay cacheable.
-func (r *Registry) Specs() []llm.ToolSpec {
-	specs := make([]llm.ToolSpec, 0, len(r.tools))
-	for _, name := range r.names() {
-		specs = append(specs, r.tools[name].Spec)
-	}
-	return specs
-}
-
-func (r *Registry) names() []string {
-	names := make([]string, 0, len(r.tools))
-	for name := range r.tools {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -87,7 +87,7 @@ func TestRegistry(t *testing.T) {
 		t.Parallel()
 		var r tool.Registry
 		require.NoError(t, r.Register(newGreet(t, "b"), newGreet(t, "a")))
-		found, err := r.Lookup("a")
+		found, err := r.Lookup(t.Context(), "a")
 		require.NoError(t, err)
 		require.Equal(t, "a", found.Spec.Name)
 	})
@@ -96,7 +96,7 @@ func TestRegistry(t *testing.T) {
 		t.Parallel()
 		var r tool.Registry
 		require.NoError(t, r.Register(newGreet(t, "b"), newGreet(t, "a")))
-		_, err := r.Lookup("c")
+		_, err := r.Lookup(t.Context(), "c")
 		require.EqualError(t, err, `there is no tool "c"; there are: a, b`)
 	})
 
@@ -109,10 +109,10 @@ func TestRegistry(t *testing.T) {
 	t.Run("gives specs in the order of names", func(t *testing.T) {
 		t.Parallel()
 		var r tool.Registry
-		require.Empty(t, r.Specs())
+		require.Empty(t, r.Specs(t.Context()))
 		require.NoError(t, r.Register(newGreet(t, "b"), newGreet(t, "c"), newGreet(t, "a")))
 		var names []string
-		for _, spec := range r.Specs() {
+		for _, spec := range r.Specs(t.Context()) {
 			names = append(names, spec.Name)
 		}
 		require.Equal(t, []string{"a", "b", "c"}, names)
