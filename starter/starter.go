@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"strings"
 	"time"
-	"unicode"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -66,7 +65,7 @@ func New(o Options) (*Starter, error) {
 
 // Accept implements [channels.Backend].
 func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
-	command, text := parseCommand(msg.Text)
+	command, _ := protocol.ParseCommand(msg.Text)
 	failpoint.Hit("accept.start")
 	stored, fresh, err := s.o.Store.Accept(ctx, store.Inbound{
 		ID:         protocol.MessageID(msg.Channel, msg.Scope, msg.ID),
@@ -76,7 +75,7 @@ func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 		Thread:     msg.Thread,
 		Sender:     msg.Sender,
 		SenderName: msg.SenderName,
-		Text:       text,
+		Text:       msg.Text,
 		Command:    string(command),
 		Push:       msg.Push,
 		Join:       s.o.Steer && !msg.Queue,
@@ -174,22 +173,4 @@ func searchAttributes(m store.Inbound) temporal.SearchAttributes {
 		sessionAttribute.ValueSet(protocol.Cut(m.Session, 255)),
 		senderAttribute.ValueSet(protocol.Cut(m.Sender, 255)),
 	)
-}
-
-// parseCommand finds a command at the start of a message. Anything else with a
-// slash is a message like any other: paths start with one too.
-func parseCommand(text string) (protocol.Command, string) {
-	word := strings.TrimSpace(text)
-	if end := strings.IndexFunc(word, unicode.IsSpace); end > 0 {
-		word = word[:end]
-	}
-	switch command := protocol.Command(strings.TrimPrefix(strings.ToLower(word), "/")); {
-	case !strings.HasPrefix(word, "/"):
-		return protocol.CommandNone, text
-	case command == protocol.CommandHelp, command == protocol.CommandNew,
-		command == protocol.CommandStop, command == protocol.CommandStatus:
-		return command, text
-	default:
-		return protocol.CommandNone, text
-	}
 }

@@ -21,7 +21,8 @@ func details(status protocol.Status, last string) string {
 		}
 		return text
 	}
-	text := fmt.Sprintf("**turn** `%s` · **step** %d · **tokens** %d\n\n%s", status.Turn, status.Step, status.Tokens, status.Doing)
+	text := fmt.Sprintf("**turn** `%s` · **step** %d · **tokens** %d · **cost** %s\n\n%s",
+		status.Turn, status.Step, status.Tokens, protocol.Dollars(status.Cost, status.Unpriced), status.Doing)
 	for _, child := range status.Children {
 		text += "\n\nsubagent: " + child.Label
 	}

@@ -146,14 +146,14 @@ func (s *session) take(ctx workflow.Context, m protocol.Message) {
 	if extra := len(s.state.Recent) - recentLimit - len(s.state.Queue); extra > 0 {
 		s.state.Recent = slices.Delete(s.state.Recent, 0, extra)
 	}
-	switch m.Command {
-	case protocol.CommandNone:
+	switch spec, _ := protocol.LookupCommand(m.Command); {
+	case m.Command == protocol.CommandNone:
 		s.state.Queue = append(s.state.Queue, m)
-	case protocol.CommandNew:
+	case m.Command == protocol.CommandNew:
 		s.stopTurn()
 		s.stopChildren(ctx)
 		s.state.Queue = slices.Insert(s.state.Queue, 0, m)
-	case protocol.CommandHelp, protocol.CommandStop, protocol.CommandStatus:
+	case spec.AtOnce:
 		s.answerNow(ctx, s.command(ctx, m))
 	default:
 		workflow.GetLogger(ctx).Warn("unknown command dropped", "command", string(m.Command))
@@ -167,7 +167,7 @@ func (s *session) command(ctx workflow.Context, m protocol.Message) protocol.Ans
 		turn, children := s.stopTurn(), s.stopChildren(ctx)
 		input.Stopped = turn || children
 	}
-	if m.Command == protocol.CommandStatus {
+	if m.Command == protocol.CommandStatus || m.Command == protocol.CommandUsage {
 		status := s.status()
 		input.Status = &status
 	}
@@ -308,6 +308,7 @@ func (s *session) status() protocol.Status {
 		status.Turn = s.turn.state.ID
 		status.Step = s.turn.state.Step
 		status.Tokens = s.turn.state.Tokens
+		status.Cost, status.Unpriced = s.turn.state.Cost, s.turn.state.Unpriced
 		status.Doing = s.turn.doing
 	}
 	return status

@@ -51,7 +51,7 @@ func (s *session) spawn(ctx workflow.Context, turn string, step int, call protoc
 	}
 	task := protocol.TaskMessage(child.ID)
 	input := protocol.SessionInput{
-		Session: ref, Model: s.model, Limits: protocol.Limits{Steps: steps, SubagentSteps: steps},
+		Session: ref, Model: s.turn.model, Limits: protocol.Limits{Steps: steps, SubagentSteps: steps},
 		State: protocol.SessionState{Queue: []protocol.Message{{ID: task}}, Recent: []string{task}},
 	}
 	future := executeSubagent(ctx, child, s.ref.Key, input)

@@ -54,7 +54,7 @@ func (t *turn) run(ctx workflow.Context) outcome {
 			return t.endFor(ctx, err)
 		}
 		t.state.Messages = nil
-		t.state.Tokens = result.Usage.PromptTokens + result.Usage.CompletionTokens
+		t.account(result)
 		switch {
 		case result.Answered: // long ago, which says nothing of those that joined
 			return outcome{outbox: result.Outbox, untouched: t.joined}
@@ -86,6 +86,16 @@ func (t *turn) complete(ctx workflow.Context) (protocol.CompleteResult, error) {
 	return executeComplete(ctx, t.doing, protocol.CompleteInput{
 		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Messages: t.state.Messages,
 	})
+}
+
+// account takes in what the UI is shown of a completion. Which model answers is
+// settled by the turn's first step.
+func (t *turn) account(result protocol.CompleteResult) {
+	t.state.Tokens = result.Usage.PromptTokens + result.Usage.CompletionTokens
+	t.state.Cost, t.state.Unpriced = result.Cost, result.Unpriced
+	if result.Model != "" {
+		t.model = result.Model
+	}
 }
 
 // callTools runs a completion's calls, in order unless none changes anything. A

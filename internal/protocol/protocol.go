@@ -76,18 +76,6 @@ const (
 	PayloadLimit = 8 << 10
 )
 
-// Command is what a user asked of the session itself, with a slash.
-type Command string
-
-// The commands.
-const (
-	CommandNone   Command = ""
-	CommandHelp   Command = "help"
-	CommandNew    Command = "new"
-	CommandStop   Command = "stop"
-	CommandStatus Command = "status"
-)
-
 // SessionRef names a session and where its replies go.
 type SessionRef struct {
 	Key     string `json:"key"`
@@ -161,6 +149,8 @@ type Turn struct {
 	Step     int      `json:"step"`               // the next step, from 1
 	Messages []string `json:"messages,omitempty"` // messages that the next step takes in
 	Tokens   int      `json:"tokens,omitempty"`
+	Cost     int64    `json:"cost,omitempty"`     // see [CompleteResult]
+	Unpriced int      `json:"unpriced,omitempty"` // see [CompleteResult]
 }
 
 // Status is a session's answer to the status query.
@@ -171,6 +161,9 @@ type Status struct {
 	Queued int    `json:"queued"`
 	Tokens int    `json:"tokens"` // of the running turn
 	Turns  int    `json:"turns"`
+	// Cost and Unpriced are of the running turn, as in [CompleteResult].
+	Cost     int64 `json:"cost,omitempty"`
+	Unpriced int   `json:"unpriced,omitempty"`
 	// Children are the subagents that are at work.
 	Children []Child `json:"children,omitempty"`
 }
@@ -192,6 +185,8 @@ type CompleteResult struct {
 	Model   string `json:"model,omitempty"`
 	Usage   Usage  `json:"usage,omitzero"` // of the turn so far
 	Cost    int64  `json:"cost,omitempty"` // of the turn so far, in millionths of a US dollar, as far as known
+	// Unpriced is how many model calls of the turn so far have no known price.
+	Unpriced int `json:"unpriced,omitempty"`
 	// Answered is set when the message had been answered by an earlier turn:
 	// nothing was called. Outbox is then a reply not delivered yet, if any.
 	Answered bool `json:"answered,omitempty"`
@@ -257,7 +252,7 @@ type AnswerInput struct {
 	Session SessionRef `json:"session"`
 	Message string     `json:"message"`
 	Command Command    `json:"command"`
-	Status  *Status    `json:"status,omitempty"`  // for CommandStatus
+	Status  *Status    `json:"status,omitempty"`  // for CommandStatus and CommandUsage
 	Stopped bool       `json:"stopped,omitempty"` // for CommandStop: there was something to stop
 }
 

@@ -58,7 +58,11 @@ func (r *runner) account(ctx context.Context, t *turnRow, c Completion) error {
 	t.Steps++
 	t.Usage.PromptTokens += c.Usage.PromptTokens
 	t.Usage.CompletionTokens += c.Usage.CompletionTokens
-	t.Cost += c.Cost
+	if c.Priced {
+		t.Cost += c.Cost
+	} else {
+		t.Unpriced++
+	}
 	err := r.insertUsage(ctx, c)
 	if err != nil || c.Prompt == "" {
 		return err
@@ -158,6 +162,9 @@ type AnswerInput struct {
 	Reset      bool // begin a new epoch: the transcript so far is not shown to the model again
 	Stop       bool // stop the session's subagents
 	Silent     bool // make no outbox row
+	// Model is what the session is told to use, as provider/model, or empty for the
+	// configured one; nil changes nothing.
+	Model *string
 }
 
 // Answer answers a command: it consumes the message with a turn of its own that
@@ -196,6 +203,11 @@ func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn Turn, fresh bo
 			return err
 		}
 		turn, fresh = t.Turn, true
+		if in.Model != nil {
+			if _, err := tx.exec(ctx, `UPDATE sessions SET model = $2 WHERE key = $1`, in.Session, *in.Model); err != nil {
+				return err
+			}
+		}
 		if in.Stop {
 			if err := tx.stopSubagents(ctx, in.Session); err != nil {
 				return err

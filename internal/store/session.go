@@ -10,16 +10,18 @@ import (
 )
 
 // sessionQuery reads sessions with their sums; %s chooses which.
-const sessionQuery = `SELECT s.key, s.channel, s.epoch, s.created_at, s.updated_at,
+const sessionQuery = `SELECT s.key, s.channel, s.epoch, s.created_at, s.updated_at, s.model,
 	(SELECT COUNT(*) FROM turns WHERE turns.session = s.key),
 	(SELECT COUNT(*) FROM turns JOIN messages ON messages.turn = turns.id WHERE turns.session = s.key),
 	(SELECT COALESCE(SUM(turns.prompt_tokens), 0) FROM turns WHERE turns.session = s.key),
-	(SELECT COALESCE(SUM(turns.completion_tokens), 0) FROM turns WHERE turns.session = s.key)
+	(SELECT COALESCE(SUM(turns.completion_tokens), 0) FROM turns WHERE turns.session = s.key),
+	(SELECT COALESCE(SUM(turns.cost), 0) FROM turns WHERE turns.session = s.key),
+	(SELECT COALESCE(SUM(turns.unpriced), 0) FROM turns WHERE turns.session = s.key)
 	FROM (SELECT * FROM sessions %s) s ORDER BY s.updated_at DESC, s.key`
 
 func scanSession(rows *sql.Rows) (s Session, err error) {
-	return s, rows.Scan(&s.Key, &s.Channel, &s.Epoch, stamp{&s.CreatedAt}, stamp{&s.UpdatedAt},
-		&s.Turns, &s.Messages, &s.Usage.PromptTokens, &s.Usage.CompletionTokens)
+	return s, rows.Scan(&s.Key, &s.Channel, &s.Epoch, stamp{&s.CreatedAt}, stamp{&s.UpdatedAt}, &s.Model,
+		&s.Turns, &s.Messages, &s.Usage.PromptTokens, &s.Usage.CompletionTokens, &s.Cost, &s.Unpriced)
 }
 
 // Sessions returns the sessions used last, newest first.
@@ -42,6 +44,16 @@ func (s *Store) Session(ctx context.Context, key string) (session Session, err e
 		return err
 	})
 	return session, err
+}
+
+// SessionModel returns the model that a session was told to use, as provider/model;
+// empty for the configured one.
+func (s *Store) SessionModel(ctx context.Context, key string) (model string, err error) {
+	err = s.read("read model of "+key, func(q *runner) error {
+		model, _, err = one(ctx, q, scanText, `SELECT model FROM sessions WHERE key = $1`, key)
+		return err
+	})
+	return model, err
 }
 
 // RunningSessions returns the keys of sessions with work to do: a running turn or

@@ -82,6 +82,8 @@ type Turn struct {
 	Usage      llm.Usage // of all its steps
 	Steps      int       // completions stored
 	Cost       int64     // millionths of a US dollar, as far as prices are known
+	Unpriced   int       // completions whose cost is not known
+	Model      string    // that its session was told to use, as provider/model; empty: the configured one
 	Scope      string    // whose memory it belongs to; empty: nobody's
 }
 
@@ -212,6 +214,9 @@ type Session struct {
 	Turns     int
 	Messages  int
 	Usage     llm.Usage
+	Cost      int64  // millionths of a US dollar, as far as prices are known
+	Unpriced  int    // completions whose cost is not known
+	Model     string // that it was told to use, as provider/model; empty: the configured one
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }

@@ -85,9 +85,9 @@ func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a Subagent, err error
 			return err
 		}
 		session := protocol.SubagentSession(in.ID)
-		a, _, err = one(ctx, tx, scanSubagent, `INSERT INTO subagents (`+subagentColumns+`)
-			VALUES ($1, $2, $3, $4, $5, 'running', '', $6, 0, $7, $8, $9, $10, $11, $12) RETURNING `+subagentColumns,
-			in.ID, session, t.Session, in.Label, in.Task, now(), t.channel, t.chat, t.thread, t.push, t.Sender, name)
+		a, _, err = one(ctx, tx, scanSubagent, `INSERT INTO subagents (`+subagentColumns+`, model)
+			VALUES ($1, $2, $3, $4, $5, 'running', '', $6, 0, $7, $8, $9, $10, $11, $12, $13) RETURNING `+subagentColumns,
+			in.ID, session, t.Session, in.Label, in.Task, now(), t.channel, t.chat, t.thread, t.push, t.Sender, name, t.Model)
 		if err != nil {
 			return err
 		}

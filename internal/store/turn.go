@@ -22,12 +22,12 @@ type turnRow struct {
 }
 
 const turnColumns = `seq, id, session, channel, epoch, status, sender, chat, thread, push, reply, outbox, workflow_id, run_id,
-	started_at, ended_at, prompt_tokens, completion_tokens, steps, prompt, cost, scope`
+	started_at, ended_at, prompt_tokens, completion_tokens, steps, prompt, cost, scope, model, unpriced`
 
 func scanTurn(rows *sql.Rows) (t turnRow, err error) {
 	return t, rows.Scan(&t.seq, &t.ID, &t.Session, &t.channel, &t.Epoch, &t.Status, &t.Sender, &t.chat, &t.thread,
 		&t.push, &t.Reply, &t.Outbox, &t.WorkflowID, &t.RunID, stamp{&t.StartedAt}, stamp{&t.EndedAt},
-		&t.Usage.PromptTokens, &t.Usage.CompletionTokens, &t.Steps, &t.prompt, &t.Cost, &t.Scope)
+		&t.Usage.PromptTokens, &t.Usage.CompletionTokens, &t.Steps, &t.prompt, &t.Cost, &t.Scope, &t.Model, &t.Unpriced)
 }
 
 // turn returns a turn or ErrNotFound. lock is empty or one of the runner's.
@@ -42,11 +42,14 @@ func (r *runner) turn(ctx context.Context, id, lock string) (turnRow, error) {
 	return t, err
 }
 
+// insertTurn stores a turn. Its model is settled here.
 func (r *runner) insertTurn(ctx context.Context, t turnRow) (turnRow, error) {
 	t, _, err := one(ctx, r, scanTurn, `INSERT INTO turns
 		(id, session, channel, epoch, status, sender, chat, thread, push, reply, outbox, workflow_id, run_id,
-			started_at, ended_at, prompt_tokens, completion_tokens, steps, prompt, scope)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, 0, 0, '', $16) RETURNING `+turnColumns,
+			started_at, ended_at, prompt_tokens, completion_tokens, steps, prompt, scope, model)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, 0, 0, '', $16,
+			COALESCE((SELECT model FROM subagents WHERE session = $2), (SELECT model FROM sessions WHERE key = $2), ''))
+		RETURNING `+turnColumns,
 		t.ID, t.Session, t.channel, t.Epoch, string(t.Status), t.Sender, t.chat, t.thread, t.push, t.Reply, t.Outbox,
 		t.WorkflowID, t.RunID, t.StartedAt, t.EndedAt, t.Scope)
 	return t, err
@@ -55,9 +58,9 @@ func (r *runner) insertTurn(ctx context.Context, t turnRow) (turnRow, error) {
 // updateTurn stores what may change of a turn. Its row must be locked.
 func (r *runner) updateTurn(ctx context.Context, t turnRow) error {
 	_, err := r.exec(ctx, `UPDATE turns SET status = $2, push = $3, reply = $4, outbox = $5, ended_at = $6,
-		prompt_tokens = $7, completion_tokens = $8, steps = $9, prompt = $10, cost = $11 WHERE id = $1`,
+		prompt_tokens = $7, completion_tokens = $8, steps = $9, prompt = $10, cost = $11, unpriced = $12 WHERE id = $1`,
 		t.ID, string(t.Status), t.push, t.Reply, t.Outbox, t.EndedAt,
-		t.Usage.PromptTokens, t.Usage.CompletionTokens, t.Steps, t.prompt, t.Cost)
+		t.Usage.PromptTokens, t.Usage.CompletionTokens, t.Steps, t.prompt, t.Cost, t.Unpriced)
 	return err
 }
 

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// UsageKey is what model calls are summed by.
+type UsageKey string
+
+// The keys of usage. A subagent's calls are those of the conversation that it works
+// for, and of the sender whose turn spawned it. What is not known any more, since
+// its session was removed, or is nobody's has the key "".
+const (
+	UsageByDay     UsageKey = "day" // 2026-11-21
+	UsageBySession UsageKey = "session"
+	UsageByModel   UsageKey = "model" // provider/model, as the provider names what answered
+	UsageBySender  UsageKey = "sender"
+)
+
+// UsageQuery says which model calls are summed, and how.
+type UsageQuery struct {
+	By      UsageKey
+	Since   time.Time      // zero: all
+	Session string         // empty: of all sessions
+	Zone    *time.Location // whose days are meant; nil: UTC
+}
+
+// Spent is what model calls used up.
+type Spent struct {
+	Calls            int
+	PromptTokens     int
+	CachedTokens     int // of PromptTokens
+	CompletionTokens int
+	Cost             int64 // millionths of a US dollar, as far as prices are known
+	Unpriced         int   // calls whose cost is not known
+}
+
+// Add adds what other calls used up.
+func (s *Spent) Add(more Spent) {
+	s.Calls += more.Calls
+	s.PromptTokens += more.PromptTokens
+	s.CachedTokens += more.CachedTokens
+	s.CompletionTokens += more.CompletionTokens
+	s.Cost += more.Cost
+	s.Unpriced += more.Unpriced
+}
+
+// Tokens are all of them.
+func (s Spent) Tokens() int { return s.PromptTokens + s.CompletionTokens }
+
+// UsageRow is the sum of the calls with a key.
+type UsageRow struct {
+	Key string
+	Spent
+}
+
+// dayPart is a part of a day, in microseconds, in which every zone's midnight is at
+// a boundary: no zone is off by less than a quarter of an hour.
+const dayPart = 15 * 60 * 1_000_000
+
+// usageKeys are the expressions that calls are grouped by.
+func usageKeys() map[UsageKey]string {
+	return map[UsageKey]string{
+		UsageByDay:     "calls.created_at / " + strconv.Itoa(dayPart),
+		UsageBySession: "COALESCE(roots.root, turns.session, consolidations.session, '')",
+		UsageByModel:   "calls.provider || '/' || calls.model",
+		UsageBySender:  "COALESCE(turns.sender, '')",
+	}
+}
+
+// usageQuery sums the calls since $1, and if %[2]s asks for it those of session $2;
+// %[1]s is the key. A call's turn may be a consolidation instead.
+const usageQuery = `WITH RECURSIVE
+	roots (session, root) AS (
+		SELECT session, parent FROM subagents WHERE parent NOT LIKE 'subagent:%%'
+		UNION ALL
+		SELECT subagents.session, roots.root FROM roots JOIN subagents ON subagents.parent = roots.session)
+	SELECT %[1]s, COUNT(*), SUM(calls.prompt_tokens), SUM(calls.cached_tokens), SUM(calls.completion_tokens),
+		COALESCE(SUM(calls.cost), 0), COUNT(*) - COUNT(calls.cost)
+	FROM usage calls
+	LEFT JOIN turns ON turns.id = calls.turn
+	LEFT JOIN roots ON roots.session = turns.session
+	LEFT JOIN consolidations ON consolidations.id = calls.turn
+	WHERE calls.created_at >= $1 %[2]s GROUP BY 1`
+
+// ofSession restricts calls to those of a session and its subagents.
+const ofSession = `AND calls.turn IN (
+	SELECT id FROM turns WHERE session = $2
+	UNION ALL SELECT turns.id FROM roots JOIN turns ON turns.session = roots.session WHERE roots.root = $2
+	UNION ALL SELECT id FROM consolidations WHERE session = $2)`
+
+// Usage sums up model calls. Days come in order, of the rest first what cost most.
+func (s *Store) Usage(ctx context.Context, q UsageQuery) (rows []UsageRow, err error) {
+	key, known := usageKeys()[q.By]
+	if !known {
+		return nil, fmt.Errorf("read usage: there is no usage by %q", q.By)
+	}
+	restrict, args := "", []any{q.Since}
+	if q.Session != "" {
+		restrict, args = ofSession, append(args, q.Session)
+	}
+	err = s.read("read usage", func(r *runner) error {
+		rows, err = many(ctx, r, scanUsage, fmt.Sprintf(usageQuery, key, restrict), args...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if q.By == UsageByDay {
+		return byDay(rows, q.Zone)
+	}
+	slices.SortFunc(rows, func(a, b UsageRow) int {
+		return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(b.Tokens(), a.Tokens()), strings.Compare(a.Key, b.Key))
+	})
+	return rows, nil
+}
+
+func scanUsage(rows *sql.Rows) (u UsageRow, err error) {
+	return u, rows.Scan(&u.Key, &u.Calls, &u.PromptTokens, &u.CachedTokens, &u.CompletionTokens, &u.Cost, &u.Unpriced)
+}
+
+// byDay sums up parts of days.
+func byDay(parts []UsageRow, zone *time.Location) ([]UsageRow, error) {
+	if zone == nil {
+		zone = time.UTC
+	}
+	days := map[string]Spent{}
+	for _, part := range parts {
+		n, err := strconv.ParseInt(part.Key, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read usage: %w", err)
+		}
+		day := time.UnixMicro(n * dayPart).In(zone).Format(time.DateOnly)
+		sum := days[day]
+		sum.Add(part.Spent)
+		days[day] = sum
+	}
+	rows := make([]UsageRow, 0, len(days))
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		rows = append(rows, UsageRow{Key: day, Spent: days[day]})
+	}
+	return rows, nil
+}
