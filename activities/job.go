@@ -19,7 +19,7 @@ const heartbeatFile = "HEARTBEAT.md"
 
 // JobOptions are how jobs are run.
 type JobOptions struct {
-	Overlap  schedule.Overlap
+	Overlap schedule.Overlap
 	// IsOperator reports whether who wrote by this route sees everybody's jobs; nil:
 	// nobody does.
 	IsOperator func(store.Route) bool

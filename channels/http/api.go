@@ -15,8 +15,9 @@ import (
 
 const (
 	defaultSession = "main"
-	defaultSender  = "http"
-	acceptTimeout  = 30 * time.Second
+	// DefaultSender writes what a client sends that does not say who does.
+	DefaultSender = "http"
+	acceptTimeout = 30 * time.Second
 )
 
 // api answers the requests.
@@ -100,7 +101,7 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 // The client going away or the server shutting down does not stop it: either
 // the message is accepted whole or the backend says why not.
 func (a *api) accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
-	msg.Chat, msg.Sender = cmp.Or(msg.Chat, defaultSession), cmp.Or(msg.Sender, defaultSender)
+	msg.Chat, msg.Sender = cmp.Or(msg.Chat, defaultSession), cmp.Or(msg.Sender, DefaultSender)
 	err := errors.Join(checkName("id", msg.ID), checkName("session", msg.Chat), checkName("sender", msg.Sender), a.checkText("text", msg.Text))
 	if err != nil {
 		return channels.Accepted{}, err

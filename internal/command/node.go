@@ -25,6 +25,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 	"github.com/holdfast-ai/holdfast/starter"
 	"github.com/holdfast-ai/holdfast/worker"
 )
@@ -56,6 +57,7 @@ type node struct {
 	worker   *worker.Worker
 	commands *supervisor.Supervisor // what the agent's commands run under
 	starter  *starter.Starter
+	jobs     *schedule.Jobs
 	http     *http.Channel
 	push     map[string]pushChannel // by name
 
@@ -81,7 +83,7 @@ func openNode(ctx context.Context, cfg config.Config, log *slog.Logger, r roles)
 	if err := n.openChannels(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.newStarter, n.openWorker, n.openStarter} {
+	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.newStarter, n.newJobs, n.openWorker, n.openStarter} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -311,6 +313,7 @@ func (n *node) run(ctx context.Context) error {
 		go n.sweepCommands(ctx)
 	}
 	if n.roles.starter {
+		go n.jobs.Keep(ctx)
 		receivers := map[string]channels.Receiver{}
 		for name, channel := range n.push {
 			receivers[name] = channel

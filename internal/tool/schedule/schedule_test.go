@@ -1,0 +1,314 @@
+package schedule_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
+)
+
+const patience = 30 * time.Second
+
+// bundle is jobs on an engine that nobody works for.
+type bundle struct {
+	*schedule.Jobs
+	store   *store.Store
+	client  client.Client
+	options schedule.Options
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	e := enginetest.Start(t, protocol.SearchChannel, protocol.SearchSession, protocol.SearchSender)
+	c, err := client.DialContext(t.Context(), client.Options{HostPort: e.Address()})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	s, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(t.TempDir(), "store.db")})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	o := schedule.Options{
+		Client: c, Store: s, CatchUp: time.Hour, Overlap: schedule.OverlapSkip, Shortest: time.Minute,
+		IsOperator: func(r store.Route) bool { return r.Sender == "root" },
+	}
+	return &bundle{Jobs: schedule.New(o), store: s, client: c, options: o}
+}
+
+// turn begins a turn of a conversation.
+func (b *bundle) turn(t *testing.T, id, chat, sender, zone string) {
+	t.Helper()
+	session := protocol.SessionKey("test", chat, "")
+	_, _, err := b.store.Accept(t.Context(), store.Inbound{ID: id, Session: session, Channel: "test", Chat: chat, Sender: sender, Text: "hi", Push: true})
+	require.NoError(t, err)
+	if zone != "" {
+		_, err = b.store.SaveGathered(t.Context(), id, store.Gathered{Text: "hi", Zone: zone})
+		require.NoError(t, err)
+	}
+	_, err = b.store.Begin(t.Context(), store.BeginInput{Session: session, Channel: "test", Turn: id, Step: 1, Messages: []string{id}})
+	require.NoError(t, err)
+}
+
+// call calls the tool as a turn's call.
+func (b *bundle) call(t *testing.T, key, session, arguments string) (string, error) {
+	t.Helper()
+	cron, err := b.Tool()
+	require.NoError(t, err)
+	result, err := cron.Run(t.Context(), tool.Call{Key: key, Session: session, Attempt: 1, Arguments: json.RawMessage(arguments)})
+	require.False(t, result.Failed)
+	return result.Text, err
+}
+
+// schedules are the IDs of the schedules that there are.
+func (b *bundle) schedules(t *testing.T, ids ...string) (there []string) {
+	t.Helper()
+	for _, id := range ids {
+		if _, err := b.client.ScheduleClient().GetHandle(t.Context(), protocol.JobWorkflowID(id)).Describe(t.Context()); err == nil {
+			there = append(there, id)
+		}
+	}
+	return there
+}
+
+// keep looks after the schedules until done is true.
+func (b *bundle) keep(t *testing.T, done func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.Keep(ctx)
+	}()
+	require.Eventually(t, done, patience, 10*time.Millisecond)
+	cancel()
+	<-ended
+}
+
+func TestTool(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.turn(t, "m1", "c1", "ana", "Europe/Berlin")
+	b.turn(t, "m2", "c2", "ben", "")
+	b.turn(t, "m3", "c3", "root", "")
+	id := protocol.ShortID("m1.1.0")
+	add := `{"action":"add","message":"say good morning","name":"morning","cron_expr":"0 9 * * 1-5"}`
+
+	text, err := b.call(t, "m1.1.0", "test:c1", add)
+	require.NoError(t, err)
+	require.Contains(t, text, "Added.\n- `"+id+"` **morning**: cron 0 9 * * 1-5 (Europe/Berlin); next ")
+	again, err := b.call(t, "m1.1.0", "test:c1", add)
+	require.NoError(t, err, "a retry")
+	require.Equal(t, text, again)
+	jobs, err := b.store.Jobs(t.Context(), "test:c1")
+	require.NoError(t, err)
+	require.Len(t, jobs, 1)
+	require.True(t, jobs[0].Scheduled)
+	require.Equal(t, store.Route{Channel: "test", Chat: "c1", Sender: "ana", Push: true}, jobs[0].Route)
+	require.Equal(t, []string{id}, b.schedules(t, id))
+
+	for name, c := range map[string]struct{ key, session, want string }{
+		"its conversation":  {"m1.1.1", "test:c1", "morning"},
+		"another":           {"m2.1.0", "test:c2", "There are no jobs."},
+		"the operator's":    {"m3.1.0", "test:c3", "morning"},
+		"the job's own run": {"m1.1.1", protocol.JobSession(id), "morning"},
+	} {
+		text, err := b.call(t, c.key, c.session, `{"action":"list"}`)
+		require.NoError(t, err)
+		require.Contains(t, text, c.want, name)
+	}
+
+	remove := `{"action":"remove","job_id":"` + id + `"}`
+	_, err = b.call(t, "m2.1.0", "test:c2", remove)
+	require.ErrorContains(t, err, "there is no job")
+	for range 2 {
+		text, err = b.call(t, "m1.1.2", "test:c1", remove)
+		require.NoError(t, err, "also a retry")
+		require.Equal(t, "Removed.", text)
+		require.Empty(t, b.schedules(t, id))
+	}
+	text, err = b.call(t, "m1.1.0", "test:c1", add)
+	require.NoError(t, err)
+	require.NotEmpty(t, text)
+	require.Empty(t, b.schedules(t, id), "a retry that comes late does not bring it back")
+
+	for arguments, want := range map[string]string{
+		`{"action":"pause"}`:  "there are add, list and remove",
+		`{"action":"remove"}`: "job_id is missing",
+		`{"action":"add"}`:    "message is missing",
+		`{"action":"add","message":"m","every_seconds":59}`:            "at least 60 seconds",
+		`{"action":"add","message":"m","at":"2020-01-01T00:00:00Z"}`:   "at is in the past",
+		`{"action":"add","message":"m","cron_expr":"61 * * * *"}`:      "is not understood",
+		`{"action":"add","message":"m","cron_expr":"x","tz":"Mars/X"}`: "there is no time zone",
+	} {
+		_, err := b.call(t, "m1.2.0", "test:c1", arguments)
+		require.ErrorContains(t, err, want)
+		require.NotErrorIs(t, err, tool.ErrRetry, "it is for the model to read")
+	}
+	_, err = b.store.Job(t.Context(), protocol.ShortID("m1.2.0"))
+	require.ErrorIs(t, err, store.ErrNotFound)
+	_, _, err = b.store.SaveCompletion(t.Context(), store.Completion{Turn: "m1", Step: 1, Message: store.Message{Role: llm.RoleAssistant}, Final: true})
+	require.NoError(t, err)
+	_, err = b.call(t, "m1.3.0", "test:c1", add)
+	require.ErrorIs(t, err, store.ErrTurnEnded)
+}
+
+func everyMinute(id string) store.Job {
+	return store.Job{ID: id, Message: "m", Kind: store.JobEvery, Spec: "60", Zone: "UTC", Session: "s"}
+}
+
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, id := range []string{"lost", "removed"} {
+		_, err := b.Add(t.Context(), everyMinute(id), "")
+		require.NoError(t, err)
+	}
+	require.NoError(t, b.client.ScheduleClient().GetHandle(t.Context(), "job/lost").Delete(t.Context()))
+	require.NoError(t, b.store.RemoveJob(t.Context(), "removed"))
+	_, err := b.store.AddJob(t.Context(), everyMinute("crashed"), "", 10)
+	require.NoError(t, err)
+	bad := everyMinute("bad")
+	bad.Kind, bad.Spec = store.JobCron, "a b c d e"
+	_, err = b.store.AddJob(t.Context(), bad, "", 10)
+	require.NoError(t, err)
+	require.Equal(t, []string{"removed"}, b.schedules(t, "lost", "removed", "crashed", "bad"))
+
+	b.keep(t, func() bool {
+		unsettled, err := b.store.UnsettledJobs(t.Context())
+		return err == nil && len(unsettled) == 0
+	})
+	require.Equal(t, []string{"lost", "crashed"}, b.schedules(t, "lost", "removed", "crashed", "bad"))
+	refused, err := b.store.Job(t.Context(), "bad")
+	require.NoError(t, err)
+	require.True(t, refused.Removed)
+	_, err = b.Add(t.Context(), func() store.Job { bad.ID = "bad2"; return bad }(), "")
+	require.ErrorIs(t, err, schedule.ErrRefused)
+}
+
+func TestPauseAndRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.Add(t.Context(), everyMinute("j"), "")
+	require.NoError(t, err)
+	handle := b.client.ScheduleClient().GetHandle(t.Context(), "job/j")
+	paused := func() bool {
+		described, err := handle.Describe(t.Context())
+		require.NoError(t, err)
+		return described.Schedule.State.Paused
+	}
+	require.NoError(t, b.Pause(t.Context(), "j", true))
+	require.Eventually(t, paused, patience, 10*time.Millisecond)
+	require.NoError(t, handle.Delete(t.Context()))
+	b.keep(t, func() bool { return len(b.schedules(t, "j")) == 1 })
+	require.True(t, paused(), "also when it had to be made again")
+
+	require.NoError(t, b.Run(t.Context(), "j"))
+	require.Eventually(t, func() bool {
+		described, err := handle.Describe(t.Context())
+		require.NoError(t, err)
+		return described.Info.NumActions == 1
+	}, patience, 10*time.Millisecond)
+	require.NoError(t, b.Pause(t.Context(), "j", false))
+	require.Eventually(t, func() bool { return !paused() }, patience, 10*time.Millisecond)
+
+	require.NoError(t, b.Remove(t.Context(), "j"))
+	for _, err := range []error{b.Remove(t.Context(), "j"), b.Run(t.Context(), "j"), b.Pause(t.Context(), "j", true), b.Run(t.Context(), "x")} {
+		require.ErrorIs(t, err, store.ErrNotFound)
+	}
+	require.Empty(t, b.schedules(t, "j"))
+}
+
+func TestHeartbeatsSchedule(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	every := func() time.Duration {
+		described, err := b.client.ScheduleClient().GetHandle(t.Context(), protocol.Heartbeat).Describe(t.Context())
+		if err != nil {
+			return 0
+		}
+		return described.Schedule.Spec.Intervals[0].Every
+	}
+	for _, want := range []time.Duration{time.Hour, 30 * time.Minute, 0, time.Hour} {
+		b.options.Heartbeat = want
+		b.Jobs = schedule.New(b.options)
+		b.keep(t, func() bool { return every() == want })
+	}
+}
+
+// TestDaylightSaving has Temporal say when jobs fire around a change of the clocks.
+func TestDaylightSaving(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for name, c := range map[string]struct {
+		cron, zone, from, to string
+		want                 []string
+		fires                int // of these times, how many are occurrences of their own
+	}{
+		"forward in Berlin": {
+			"30 2 * * *", "Europe/Berlin", "2027-03-26T12:00:00Z", "2027-03-30T12:00:00Z",
+			[]string{"2027-03-27T01:30:00Z", "2027-03-28T01:00:00Z", "2027-03-29T00:30:00Z", "2027-03-30T00:30:00Z"}, 4,
+		},
+		"back in Berlin": {
+			"30 2 * * *", "Europe/Berlin", "2027-10-30T12:00:00Z", "2027-11-01T12:00:00Z",
+			[]string{"2027-10-31T01:30:00Z", "2027-11-01T01:30:00Z"}, 2,
+		},
+		"forward in New York": {
+			"30 2 * * *", "America/New_York", "2027-03-13T12:00:00Z", "2027-03-15T12:00:00Z",
+			[]string{"2027-03-14T07:00:00Z", "2027-03-15T06:30:00Z"}, 2,
+		},
+		"back in New York": {
+			"30 1 * * *", "America/New_York", "2027-11-06T12:00:00Z", "2027-11-08T12:00:00Z",
+			[]string{"2027-11-07T05:30:00Z", "2027-11-07T06:30:00Z", "2027-11-08T06:30:00Z"}, 2,
+		},
+		"nine o'clock stays nine o'clock": {
+			"0 9 * * *", "Europe/Berlin", "2027-03-27T00:00:00Z", "2027-03-28T12:00:00Z",
+			[]string{"2027-03-27T08:00:00Z", "2027-03-28T07:00:00Z"}, 2,
+		},
+		"every hour is every hour": {
+			"30 * * * *", "Europe/Berlin", "2027-03-28T00:00:00Z", "2027-03-28T02:00:00Z",
+			[]string{"2027-03-28T00:30:00Z", "2027-03-28T01:30:00Z"}, 2,
+		},
+		"every hour, also twice": {
+			"30 * * * *", "Europe/Berlin", "2027-10-31T00:00:00Z", "2027-10-31T02:00:00Z",
+			[]string{"2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z"}, 2,
+		},
+		"where the clocks stay": {
+			"30 2 * * *", "Asia/Tokyo", "2027-03-27T12:00:00Z", "2027-03-28T20:00:00Z",
+			[]string{"2027-03-27T17:30:00Z", "2027-03-28T17:30:00Z"}, 2,
+		},
+		"a day of the month, or of the week": {
+			"0 9 13 * 5", "UTC", "2027-05-12T00:00:00Z", "2027-05-22T00:00:00Z",
+			[]string{"2027-05-13T09:00:00Z", "2027-05-14T09:00:00Z", "2027-05-21T09:00:00Z"}, 3,
+		},
+	} {
+		job, err := schedule.Parse(schedule.Request{Message: "m", Cron: c.cron, Zone: c.zone, Now: now})
+		require.NoError(t, err)
+		job.ID, job.Session = protocol.ShortID(name), "s"
+		job, err = b.Add(t.Context(), job, "")
+		require.NoError(t, err)
+		times, err := b.client.WorkflowService().ListScheduleMatchingTimes(t.Context(), &workflowservice.ListScheduleMatchingTimesRequest{
+			Namespace: "default", ScheduleId: protocol.JobWorkflowID(job.ID),
+			StartTime: timestamppb.New(at(t, c.from)), EndTime: timestamppb.New(at(t, c.to)),
+		})
+		require.NoError(t, err)
+		var got []string
+		occurrences := map[string]bool{}
+		for _, due := range times.GetStartTime() {
+			got = append(got, due.AsTime().Format(time.RFC3339))
+			occurrences[schedule.Occurrence(job, due.AsTime())] = true
+		}
+		require.Equal(t, c.want, got, name)
+		require.Len(t, occurrences, c.fires, name)
+	}
+}

@@ -1,0 +1,205 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// Request is what somebody asks for. Exactly one of At, Every and Cron is given.
+type Request struct {
+	Name    string
+	Message string
+	At      string        // RFC 3339; without an offset it is in Zone
+	Every   time.Duration // at least Shortest
+	Cron    string        // five fields, in Zone
+	Zone    string        // IANA name; empty: Usual
+	Usual   string        // the zone of who asks; empty: this machine's
+	// Shortest is the shortest interval that is allowed.
+	Shortest time.Duration
+	Now      time.Time
+}
+
+const (
+	// nameLimit and messageLimit bound a job's texts, in bytes.
+	nameLimit    = 200
+	messageLimit = 16_000
+	// longest is the longest interval, and the farthest a time may be off.
+	longest = 50 * 365 * 24 * time.Hour
+)
+
+// Parse returns the job that is asked for, still without an ID and a route. Errors
+// are for who asks to read.
+func Parse(r Request) (store.Job, error) {
+	job := store.Job{Name: strings.Join(strings.Fields(r.Name), " "), Message: strings.TrimSpace(r.Message)}
+	switch {
+	case job.Message == "":
+		return store.Job{}, errors.New("message is missing: say what is to be done when the job is due")
+	case len(job.Message) > messageLimit || len(job.Name) > nameLimit:
+		return store.Job{}, fmt.Errorf("too long: message may have %d bytes and name %d; put long instructions into a file and name it", messageLimit, nameLimit)
+	}
+	zone, err := r.zone()
+	if err != nil {
+		return store.Job{}, err
+	}
+	job.Zone = zone.String()
+	at, every, expression := strings.TrimSpace(r.At), r.Every, strings.TrimSpace(r.Cron)
+	switch {
+	case at != "" && every == 0 && expression == "":
+		job.Kind = store.JobAt
+		job.Spec, err = parseAt(at, zone, r.Now)
+	case at == "" && every != 0 && expression == "":
+		job.Kind = store.JobEvery
+		job.Spec, err = parseEvery(every, r.Shortest)
+	case at == "" && every == 0 && expression != "":
+		job.Kind = store.JobCron
+		job.Spec, err = parseCron(expression, zone, r.Now)
+	default:
+		return store.Job{}, errors.New("give exactly one of at (once), an interval and a cron expression")
+	}
+	return job, err
+}
+
+func (r Request) zone() (*time.Location, error) {
+	name := strings.TrimSpace(r.Zone)
+	if name == "" {
+		name = r.Usual
+	}
+	if name == "" {
+		name = machineZone()
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return nil, fmt.Errorf("there is no time zone %q; give a name such as Europe/Berlin, America/New_York or UTC", name)
+	}
+	return zone, nil
+}
+
+// parseAt takes what models write: RFC 3339, with or without an offset.
+func parseAt(text string, zone *time.Location, now time.Time) (string, error) {
+	var at time.Time
+	var err error
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if at, err = time.ParseInLocation(layout, text, zone); err == nil {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("at is %q, which is no time; write it as 2026-03-04T15:30:00+01:00", text)
+	case !at.After(now):
+		return "", fmt.Errorf("at is in the past: %s; it is %s now", at.In(zone).Format(time.RFC3339), now.In(zone).Format(time.RFC3339))
+	case at.Sub(now) > longest:
+		return "", fmt.Errorf("at is too far in the future: %s", text)
+	}
+	return at.UTC().Format(time.RFC3339), nil
+}
+
+func parseEvery(every, shortest time.Duration) (string, error) {
+	every = every.Truncate(time.Second)
+	if every < max(shortest, time.Second) {
+		return "", fmt.Errorf("the interval is too short: it must be at least %d seconds", int(max(shortest, time.Second).Seconds()))
+	}
+	if every > longest {
+		return "", errors.New("the interval is too long")
+	}
+	return strconv.Itoa(int(every / time.Second)), nil
+}
+
+// fields are those of a cron expression, as Temporal and we take them.
+var fields = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
+
+func parseCron(text string, zone *time.Location, now time.Time) (string, error) {
+	parts := strings.Fields(strings.ReplaceAll(text, "?", "*"))
+	if len(parts) != 5 {
+		return "", fmt.Errorf("the cron expression %q has %d fields; it needs five: minute, hour, day of the month, month, day of the week", text, len(parts))
+	}
+	expression := strings.Join(parts, " ")
+	parsed, err := fields.Parse(expression)
+	if err != nil {
+		return "", fmt.Errorf("the cron expression %q is not understood: %w (days of the week are 0 to 6, 0 is Sunday, or names such as MON)", text, err)
+	}
+	if parsed.Next(now.In(zone)).IsZero() {
+		return "", fmt.Errorf("the cron expression %q never comes true", text)
+	}
+	return expression, nil
+}
+
+// expressions are a cron expression as Temporal is to be given it. Where both days
+// are restricted, cron runs on either, Temporal only where both hold.
+func expressions(spec string) []string {
+	part := strings.Fields(spec)
+	if strings.HasPrefix(part[2], "*") || strings.HasPrefix(part[4], "*") {
+		return []string{spec}
+	}
+	byDay, byWeekday := slices.Clone(part), slices.Clone(part)
+	byDay[4], byWeekday[2] = "*", "*"
+	return []string{strings.Join(byDay, " "), strings.Join(byWeekday, " ")}
+}
+
+// Next returns when a job is due next after a time; zero: never again.
+func Next(j store.Job, after time.Time) time.Time {
+	switch j.Kind {
+	case store.JobAt:
+		if at := due(j); at.After(after) {
+			return at
+		}
+	case store.JobEvery:
+		every, first := interval(j), j.CreatedAt.Truncate(time.Second)
+		return first.Add((max(after.Sub(first), 0)/every + 1) * every)
+	case store.JobCron:
+		parsed, err := fields.Parse(j.Spec)
+		if err != nil {
+			return time.Time{}
+		}
+		return parsed.Next(after.In(zoneOf(j)))
+	}
+	return time.Time{}
+}
+
+// Occurrence names the time at which a job was due: the same name is the same
+// occurrence. A job for a time fires once, also if it is late. A job for an hour
+// of the day fires once at each time that a clock shows, also when the clocks go
+// back and show it twice.
+func Occurrence(j store.Job, at time.Time) string {
+	switch {
+	case j.Kind == store.JobAt && !at.Before(due(j)):
+		return "once"
+	case j.Kind == store.JobCron && hasHours(j.Spec):
+		return at.In(zoneOf(j)).Format("2006-01-02T15:04:05.999999999")
+	default:
+		return at.UTC().Format(time.RFC3339Nano)
+	}
+}
+
+// Ends reports whether a job that is due at a time is not due again after it.
+func Ends(j store.Job, at time.Time) bool { return j.Kind == store.JobAt && !at.Before(due(j)) }
+
+// hasHours reports whether a cron expression names hours, and does not just go
+// through them.
+func hasHours(spec string) bool { return !strings.HasPrefix(strings.Fields(spec)[1], "*") }
+
+// due is the time of a job for a time.
+func due(j store.Job) time.Time {
+	at, _ := time.Parse(time.RFC3339, j.Spec) // as parseAt wrote it
+	return at
+}
+
+func interval(j store.Job) time.Duration {
+	seconds, _ := strconv.Atoi(j.Spec) // as parseEvery wrote it
+	return time.Duration(max(seconds, 1)) * time.Second
+}
+
+func zoneOf(j store.Job) *time.Location {
+	if zone, err := time.LoadLocation(j.Zone); err == nil {
+		return zone
+	}
+	return time.UTC
+}

@@ -1,0 +1,72 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// shown is how much of a job's message a list has, in bytes.
+const shown = 120
+
+// Label is what people call a job: its name, or the beginning of what it says.
+func Label(j store.Job) string {
+	return cmp.Or(j.Name, protocol.Cut(strings.Join(strings.Fields(j.Message), " "), 40))
+}
+
+// List is a list of jobs in Markdown, as of a time.
+func List(jobs []store.Job, now time.Time) string {
+	if len(jobs) == 0 {
+		return "There are no jobs."
+	}
+	var b strings.Builder
+	for _, j := range jobs {
+		fmt.Fprintf(&b, "- `%s` **%s**: %s", j.ID, Label(j), When(j))
+		if next := Next(j, now); j.Paused {
+			b.WriteString("; paused")
+		} else if !next.IsZero() && j.Kind != store.JobAt {
+			fmt.Fprintf(&b, "; next %s", Stamp(j, next))
+		}
+		if !j.FiredAt.IsZero() {
+			fmt.Fprintf(&b, "; last run %s", Stamp(j, j.FiredAt))
+		}
+		if j.Name != "" {
+			fmt.Fprintf(&b, " — %s", protocol.Cut(strings.Join(strings.Fields(j.Message), " "), shown))
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// When says when a job is due, in words.
+func When(j store.Job) string {
+	switch j.Kind {
+	case store.JobAt:
+		return "once, " + Stamp(j, due(j))
+	case store.JobEvery:
+		return "every " + length(interval(j))
+	default:
+		return fmt.Sprintf("cron %s (%s)", j.Spec, j.Zone)
+	}
+}
+
+// Stamp is a time as people read it, in the job's zone.
+func Stamp(j store.Job, t time.Time) string {
+	return t.In(zoneOf(j)).Format("Mon 2006-01-02 15:04:05 MST")
+}
+
+// length is a duration without the parts that are zero.
+func length(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

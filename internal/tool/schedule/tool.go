@@ -1,0 +1,147 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+type arguments struct {
+	Action  string `json:"action" jsonschema:"add, list or remove"`
+	Message string `json:"message,omitempty" jsonschema:"for add: what is to be done when the job is due, complete in itself"`
+	Name    string `json:"name,omitempty" jsonschema:"for add: a few words by which people recognise the job"`
+	At      string `json:"at,omitempty" jsonschema:"for add, once: the time, such as 2026-03-04T15:30:00+01:00"`
+	Every   int    `json:"every_seconds,omitempty" jsonschema:"for add, again and again: every so many seconds"`
+	Cron    string `json:"cron_expr,omitempty" jsonschema:"for add, by the calendar: minute, hour, day of the month, month, day of the week, such as 0 9 * * 1-5"`
+	Zone    string `json:"tz,omitempty" jsonschema:"for add: the time zone of cron_expr, such as Europe/Berlin"`
+	ID      string `json:"job_id,omitempty" jsonschema:"for remove: the job's ID, as list shows it"`
+}
+
+// Tool returns the agent's cron tool.
+func (j *Jobs) Tool() (tool.Tool, error) {
+	return tool.New("cron", `Keep jobs: reminders and recurring tasks. When a job is due, its message comes to you as a request,
+and your answer goes to this conversation. Actions: add (message, and one of at, every_seconds, cron_expr with tz), list, remove (job_id).`,
+		tool.Keyed, j.run)
+}
+
+func (j *Jobs) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
+	switch strings.ToLower(strings.TrimSpace(args.Action)) {
+	case "add":
+		return j.add(ctx, call, args)
+	case "list":
+		return j.list(ctx, call)
+	case "remove":
+		return j.remove(ctx, call, strings.TrimSpace(args.ID))
+	default:
+		return tool.Result{}, fmt.Errorf("there is no action %q; there are add, list and remove", args.Action)
+	}
+}
+
+// add makes the job of a call. An earlier attempt may have: then its time may have
+// passed, and what is there counts.
+func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
+	id := protocol.ShortID(call.Key)
+	job, err := j.o.Store.Job(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		var usual string
+		if usual, err = j.usualZone(ctx, turnOf(call)); err != nil {
+			return tool.Result{}, again(err)
+		}
+		if job, err = Parse(Request{
+			Name: args.Name, Message: args.Message, At: args.At, Every: time.Duration(args.Every) * time.Second, Cron: args.Cron,
+			Zone: args.Zone, Usual: usual, Shortest: j.o.Shortest, Now: time.Now(),
+		}); err != nil {
+			return tool.Result{}, err
+		}
+		job.ID = id
+	}
+	if err != nil {
+		return tool.Result{}, again(err)
+	}
+	job, err = j.Add(ctx, job, turnOf(call))
+	switch {
+	case errors.Is(err, store.ErrTooMany), errors.Is(err, ErrRefused):
+		return tool.Result{}, err
+	case err != nil:
+		return tool.Result{}, again(err)
+	}
+	return tool.Result{Text: "Added.\n" + List([]store.Job{job}, time.Now())}, nil
+}
+
+// usualZone is the zone of who began a turn; empty if it is not known.
+func (j *Jobs) usualZone(ctx context.Context, turn string) (string, error) {
+	in, err := j.o.Store.Inbound(ctx, turn)
+	if err != nil || in.Gathered == nil {
+		return "", err
+	}
+	return in.Gathered.Zone, nil
+}
+
+func (j *Jobs) list(ctx context.Context, call tool.Call) (tool.Result, error) {
+	jobs, err := j.visible(ctx, call)
+	if err != nil {
+		return tool.Result{}, again(err)
+	}
+	return tool.Result{Text: List(jobs, time.Now())}, nil
+}
+
+// visible returns the jobs that who asks may see and remove: those of the
+// conversation, or all.
+func (j *Jobs) visible(ctx context.Context, call tool.Call) ([]store.Job, error) {
+	route, err := j.o.Store.Route(ctx, turnOf(call))
+	if err != nil {
+		return nil, err
+	}
+	session := call.Session
+	if j.o.IsOperator != nil && j.o.IsOperator(route) {
+		session = ""
+	}
+	return j.o.Store.Jobs(ctx, session)
+}
+
+func (j *Jobs) remove(ctx context.Context, call tool.Call, id string) (tool.Result, error) {
+	if id == "" {
+		return tool.Result{}, errors.New("job_id is missing; the action list shows the IDs")
+	}
+	jobs, err := j.visible(ctx, call)
+	if err != nil {
+		return tool.Result{}, again(err)
+	}
+	if !slices.ContainsFunc(jobs, func(job store.Job) bool { return job.ID == id }) {
+		return j.removedBefore(ctx, id)
+	}
+	if err := j.Remove(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return tool.Result{}, again(err)
+	}
+	return tool.Result{Text: "Removed."}, nil
+}
+
+// removedBefore answers for a job that does not go on: an earlier attempt may have
+// removed it.
+func (j *Jobs) removedBefore(ctx context.Context, id string) (tool.Result, error) {
+	job, err := j.o.Store.Job(ctx, id)
+	switch {
+	case err == nil && job.Removed:
+		return tool.Result{Text: "Removed."}, nil
+	case err == nil || errors.Is(err, store.ErrNotFound):
+		return tool.Result{}, fmt.Errorf("there is no job %q here; the action list shows what there is", id)
+	default:
+		return tool.Result{}, again(err)
+	}
+}
+
+// turnOf is the turn that makes a call.
+func turnOf(call tool.Call) string {
+	turn, _, _ := strings.Cut(call.Key, ".")
+	return turn
+}
+
+// again is an error that another attempt may cure.
+func again(err error) error { return fmt.Errorf("%w: %w", tool.ErrRetry, err) }

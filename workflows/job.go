@@ -1,0 +1,51 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// fireTimeout bounds one attempt to fire a job: a transaction and a signal. It is
+// short, for a worker that was lost in the middle is noticed by it.
+const fireTimeout = 10 * time.Second
+
+// Job runs a job once, for one of its times: it brings the job's message to its
+// session, where it is a message like any other. A Temporal Schedule starts it.
+func Job(ctx workflow.Context, input protocol.JobInput) (protocol.FireResult, error) {
+	due := dueAt(ctx)
+	options := bookOptions("fire " + input.ID)
+	options.StartToCloseTimeout = fireTimeout
+	var result protocol.FireResult
+	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), protocol.FireActivity,
+		protocol.FireInput{Job: input.ID, Due: due}).Get(ctx, &result)
+	workflow.SetCurrentDetails(ctx, jobDetails(due, result))
+	return result, err
+}
+
+// dueTime is the search attribute with the time for which a schedule started a run.
+var dueTime = temporal.NewSearchAttributeKeyTime("TemporalScheduledStartTime")
+
+// dueAt is when the run was due: now, if no schedule started it.
+func dueAt(ctx workflow.Context) time.Time {
+	if due, scheduled := workflow.GetTypedSearchAttributes(ctx).GetTime(dueTime); scheduled {
+		return due.UTC()
+	}
+	return workflow.GetInfo(ctx).WorkflowStartTime.UTC()
+}
+
+// jobDetails tells the UI what became of a run.
+func jobDetails(due time.Time, result protocol.FireResult) string {
+	text := fmt.Sprintf("**Due** %s\n", due.Format(time.RFC3339))
+	switch {
+	case result.Skipped != "":
+		text += "\n**Skipped** " + result.Skipped + "\n"
+	case result.Session != "":
+		text += fmt.Sprintf("\n**Session** `%s` · message `%s`\n", result.Session, result.Message)
+	}
+	return text
+}
