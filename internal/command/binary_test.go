@@ -31,7 +31,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, build.Run()
 })
 
-// process is a running `holdfast up`.
+// process is a running `holdfast up`, or a part of it.
 type process struct {
 	command *exec.Cmd
 	exited  chan struct{} // closed once it is gone
@@ -60,9 +60,15 @@ func (h *home) workspace(file string) string { return filepath.Join(h.dir, "work
 // start runs `holdfast up` and returns once it is ready, or gone.
 func (h *home) start(t testing.TB, environ ...string) *process {
 	t.Helper()
+	return h.run(t, "up", environ...)
+}
+
+// run is start for another command that goes on until it is ended.
+func (h *home) run(t testing.TB, command string, environ ...string) *process {
+	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
-	cmd := exec.Command(path, "up")
+	cmd := exec.Command(path, command)
 	cmd.Env = append(h.environ, environ...)
 	cmd.Stderr = t.Output()
 	stdout, err := cmd.StdoutPipe()

@@ -126,12 +126,17 @@ func awaitRest(t testing.TB, temporal client.Client, session string) {
 	}, patience, 10*time.Millisecond)
 }
 
-// requireOnly checks that all the bot has written in a thread is this, finished.
+// requireOnly checks that all the bot has written in a thread, or beside threads,
+// is this, finished.
 func requireOnly(t testing.TB, server *slacktest.Server, channel, thread string, want ...string) {
 	t.Helper()
+	messages := server.Channel(channel)
+	if thread != "" {
+		messages = server.Thread(channel, thread)
+	}
 	var all []string
-	for _, m := range server.Thread(channel, thread) {
-		if m.BotID == slacktest.Bot {
+	for _, m := range messages {
+		if m.BotID == slacktest.Bot && (thread != "" || m.ThreadTS == "") {
 			all = append(all, m.Text)
 		}
 	}

@@ -19,7 +19,8 @@ import (
 // slackNode is a node on a Slack workspace of tests.
 type slackNode struct {
 	*testNode
-	slack *slacktest.Server
+	slack  *slacktest.Server
+	events string // the URL that Slack posts to; empty over Socket Mode
 }
 
 // slackConfig are the settings for a Slack of tests.
@@ -51,9 +52,10 @@ func startSlack(t testing.TB, server *slacktest.Server, url, mode string, change
 		return &slackNode{testNode: n, slack: server}
 	}
 	require.Eventually(t, func() bool { return channel.Addr() != nil }, patience, time.Millisecond)
-	server.ServeEvents("http://" + channel.Addr().String() + "/slack")
+	events := "http://" + channel.Addr().String() + "/slack"
+	server.ServeEvents(events)
 	require.Eventually(t, func() bool { return server.Challenge(ctx) == nil }, patience, 10*time.Millisecond)
-	return &slackNode{testNode: n, slack: server}
+	return &slackNode{testNode: n, slack: server, events: events}
 }
 
 // replies waits until the bot has said n finished things in a thread, and returns them.
