@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // settle makes sure that no edit of the draft is what the reply ends as. Where the
@@ -63,7 +64,7 @@ func (f *follower) restore(ctx context.Context, state channels.MessageState) err
 	}
 	id := f.draft.reply
 	if len(parts) > 1 {
-		id += ".1" // as the outbox names the first part
+		id = protocol.PartID(id, 1)
 	}
 	_, err = f.c.Send(whole, channels.OutboundMessage{
 		ID: id, Channel: Name, Chat: f.msg.Chat, Thread: f.msg.Thread, Text: parts[0].Text,

@@ -74,6 +74,11 @@ func CallOutboxID(callKey string, file int) string {
 	return id
 }
 
+// PartID is the ID of the nth message, from 1, that the one with this outbox ID is
+// sent as if it is too long for one: the store makes such rows, and a channel that
+// writes a part anew names it the same.
+func PartID(outbox string, n int) string { return fmt.Sprintf("%s.%d", outbox, n) }
+
 // CallKey names a tool call for ever: providers repeat or omit their own IDs.
 func CallKey(turn string, step, index int) string {
 	return fmt.Sprintf("%s.%d.%d", turn, step, index)

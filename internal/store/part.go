@@ -2,7 +2,8 @@ package store
 
 import (
 	"context"
-	"fmt"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // Part is a message that a long reply is sent as.
@@ -55,7 +56,7 @@ func (s *Store) SplitOutbox(ctx context.Context, id string, parts []Part) (ids [
 		}
 		for i, part := range parts {
 			row := out
-			row.ID, row.Text, row.File = fmt.Sprintf("%s.%d", id, i+1), part.Text, part.File
+			row.ID, row.Text, row.File = protocol.PartID(id, i+1), part.Text, part.File
 			if err := tx.insertOutbox(ctx, row, id, i+1); err != nil {
 				return err
 			}
