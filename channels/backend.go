@@ -2,6 +2,7 @@ package channels
 
 import (
 	"context"
+	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
@@ -79,4 +80,5 @@ type Draft struct {
 	PlatformID string // empty: it may have been posted, nobody knows
 	Chat       string
 	Thread     string
+	ClaimedAt  time.Time // a moment before it was posted
 }

@@ -42,7 +42,7 @@ func (s *Starter) StaleDrafts(ctx context.Context, channel string) ([]channels.D
 	drafts := make([]channels.Draft, len(rows))
 	for i, row := range rows {
 		drafts[i] = channels.Draft{
-			Message: row.Turn, Reply: row.Reply(), PlatformID: row.PlatformID, Chat: row.Chat, Thread: row.Thread,
+			Message: row.Turn, Reply: row.Reply(), PlatformID: row.PlatformID, Chat: row.Chat, Thread: row.Thread, ClaimedAt: row.ClaimedAt,
 		}
 	}
 	return drafts, nil

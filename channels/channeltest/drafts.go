@@ -2,12 +2,14 @@ package channeltest
 
 import (
 	"context"
+	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
 )
 
 // draft is what the backend knows of a turn's draft.
 type draft struct {
+	claimed    time.Time
 	platformID string
 	taken      bool // the reply went out
 }
@@ -65,7 +67,7 @@ func (b *Backend) ClaimDraft(_ context.Context, message string) (string, error) 
 	if m == nil || m.state.Status.Ended() || b.drafts[message] != nil {
 		return "", nil
 	}
-	b.drafts[message] = &draft{}
+	b.drafts[message] = &draft{claimed: time.Now()}
 	b.change()
 	return "o-" + message, nil
 }
@@ -104,7 +106,7 @@ func (b *Backend) StaleDrafts(_ context.Context, channel string) ([]channels.Dra
 			continue
 		}
 		stale = append(stale, channels.Draft{
-			Message: id, Reply: "o-" + id, PlatformID: d.platformID, Chat: m.inbound.Chat, Thread: m.inbound.Thread,
+			Message: id, Reply: "o-" + id, PlatformID: d.platformID, Chat: m.inbound.Chat, Thread: m.inbound.Thread, ClaimedAt: d.claimed,
 		})
 	}
 	return stale, nil

@@ -45,5 +45,12 @@ func (c *Channel) Followed() int {
 	return len(c.followers.ids)
 }
 
+// OpenDrafts is how many drafts this process shows and knows the place of.
+func (c *Channel) OpenDrafts() int {
+	c.drafts.mu.Lock()
+	defer c.drafts.mu.Unlock()
+	return len(c.drafts.open)
+}
+
 // StopAction names the Stop button.
 const StopAction = stopAction

@@ -29,6 +29,7 @@ func (c *Channel) Find(ctx context.Context, msg channels.OutboundMessage) (chann
 		return channels.Found{}, fmt.Errorf("look for the reply: %w", err)
 	}
 	var draft string
+	newest := true // of ours
 	for _, m := range slices.Backward(messages) {
 		if !m.of(self) {
 			continue
@@ -36,13 +37,14 @@ func (c *Channel) Find(ctx context.Context, msg channels.OutboundMessage) (chann
 		if id, found := m.file(msg.ID); found {
 			return channels.Found{Posted: true, PlatformID: platformID(channel, id)}, nil
 		}
-		switch m.stateOf(msg.ID) {
+		switch m.stateOf(msg.ID, newest) {
 		case itself:
 			return channels.Found{Posted: true, PlatformID: platformID(channel, m.TS)}, nil
 		case itsDraft:
 			draft = platformID(channel, m.TS)
 		case unrelated:
 		}
+		newest = false
 	}
 	return channels.Found{PlatformID: draft}, nil
 }
@@ -56,11 +58,12 @@ const (
 )
 
 // stateOf says what the message has to do with the one with this ID in the outbox.
-// One that is still streamed and says nothing of that stands for it: only the reply
-// that is being written is streamed.
-func (p posted) stateOf(id string) state {
+// One that says nothing of that stands for it if it is still streamed, for only the
+// reply that is being written is; or if it is blank, and the last that we wrote:
+// Slack ended the stream.
+func (p posted) stateOf(id string, newest bool) state {
 	if p.Metadata.Type != replyEvent {
-		if p.Streaming == "in_progress" {
+		if p.Streaming == "in_progress" || newest && p.isBlank() {
 			return itsDraft
 		}
 		return unrelated

@@ -2,13 +2,9 @@ package slack
 
 import (
 	"context"
-	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
 )
-
-// draftAge bounds how old a draft may be that is looked for.
-const draftAge = 24 * time.Hour
 
 // housekeep follows the messages that wait for their answer since before this
 // process began, and removes the drafts that are left, until ctx ends. Messages are
@@ -64,7 +60,8 @@ func (c *Channel) discard(ctx context.Context, b channels.Backend, d channels.Dr
 	if ts == "" {
 		var err error
 		channel = channelOf(d.Chat)
-		ts, err = c.findDraft(ctx, span{channel: channel, thread: d.Thread, oldest: tsAt(time.Now().Add(-draftAge))}, d.Reply, false)
+		around := span{channel: channel, thread: d.Thread, oldest: tsAt(d.ClaimedAt.Add(-lostFor)), latest: tsAt(d.ClaimedAt.Add(lostFor))}
+		ts, err = c.findDraft(ctx, around, d.Reply, d.Thread != "")
 		if err != nil && !refusedForGood[code(err)] && code(err) != "missing_scope" {
 			return err
 		}

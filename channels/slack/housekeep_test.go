@@ -53,6 +53,58 @@ func TestStaleDraftsAreRemoved(t *testing.T) {
 	}
 }
 
+func TestABlankStreamThatNobodyKnowsOfIsRemoved(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []bool{true, false} {
+		t.Run(map[bool]string{true: "ended by Slack", false: "still open"}[ended], func(t *testing.T) {
+			t.Parallel()
+			s := setupStage(t, drafting)
+			a := s.ask(slacktest.General)
+			s.emit(a, reset)
+			draft := s.drafted(a, anyMessage)
+			require.True(t, draft.Streamed)
+			s.stop()
+			require.NoError(t, s.backend.DropDraft(s.ctx, a.id))
+			_, err := s.backend.ClaimDraft(s.ctx, a.id)
+			require.NoError(t, err)
+			if ended {
+				s.EndStream(slacktest.General, draft.TS, false)
+			}
+			s.backend.End(a.id, channeltest.Answer{})
+			s.channel, s.stop = s.open(drafting)
+			s.await(func() bool { return s.Message(slacktest.General, draft.TS).TS == "" })
+		})
+	}
+}
+
+func TestTheBlankStreamOfALaterTurnIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, drafting)
+	first := s.accept(slacktest.General)
+	_, err := s.backend.ClaimDraft(s.ctx, first.id)
+	require.NoError(t, err)
+
+	later := first
+	later.msg.ID = s.Say(slacktest.Ana, slacktest.General, "and this", slacktest.InThread(first.msg.Thread)).TS
+	accepted, err := s.backend.Accept(s.ctx, later.msg)
+	require.NoError(t, err)
+	later.id = accepted.Message
+	s.channel.Follow(s.backend, later.id, later.msg)
+	s.emit(later, reset)
+	draft := s.drafted(later, anyMessage)
+	s.await(func() bool { return s.channel.OpenDrafts() == 1 })
+
+	s.backend.End(first.id, channeltest.Answer{})
+	s.await(func() bool {
+		stale, err := s.backend.StaleDrafts(s.ctx, slack.Name)
+		return err == nil && len(stale) == 0
+	})
+	require.Empty(t, s.Calls("chat.delete"))
+	s.answer(later, "done")
+	s.idle()
+	require.Equal(t, "done", s.Message(slacktest.General, draft.TS).Text)
+}
+
 func TestStaleDraftsAreRemovedOnceThatWorks(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t, drafting)

@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -18,8 +19,15 @@ func (p posted) isDraft() bool {
 	return p.Metadata.Type == replyEvent && p.Metadata.Payload["draft"] == true
 }
 
+// isBlank reports whether there is nothing in the message: so a stream begins, and
+// so it is left if whoever began it died.
+func (p posted) isBlank() bool {
+	return strings.TrimSpace(p.Text) == "" && p.Metadata.Type == "" && len(p.Files) == 0 && len(p.Attachments) == 0
+}
+
 // findDraft looks for the draft of a reply in a conversation and returns its ts;
-// empty if it is not there. A stream has no metadata, and no text yet either.
+// empty if it is not there. If it may be a stream, that is a message with nothing in
+// it which is no other draft that we know of.
 func (c *Channel) findDraft(ctx context.Context, in span, reply string, stream bool) (string, error) {
 	self, err := c.Identify(ctx)
 	if err != nil {
@@ -30,8 +38,8 @@ func (c *Channel) findDraft(ctx context.Context, in span, reply string, stream b
 		return "", fmt.Errorf("look for a draft: %w", err)
 	}
 	for _, m := range messages {
-		empty := m.Streaming != "" && m.Text == "" && m.Metadata.Type == ""
-		if m.of(self) && (m.isDraft() && m.Metadata.Payload["id"] == reply || stream && empty) {
+		itself := m.isDraft() && m.Metadata.Payload["id"] == reply
+		if m.of(self) && (itself || stream && m.isBlank() && !c.drafts.isOpen(platformID(in.channel, m.TS))) {
 			return m.TS, nil
 		}
 	}

@@ -256,6 +256,23 @@ func TestFind(t *testing.T) {
 		require.Zero(t, found)
 	})
 
+	t.Run("a stream that ended before anything was in it", func(t *testing.T) {
+		t.Parallel()
+		s := sendingTo(t, slack.Options{})
+		msg := outgoing("o1", s.asked(), "hi")
+		ts, err := slack.StartStream(s.ctx, s.channel, slacktest.General, msg.Thread, slacktest.Ana, slacktest.Team)
+		require.NoError(t, err)
+		s.EndStream(slacktest.General, ts, false)
+		found, err := s.channel.Find(s.ctx, msg)
+		require.NoError(t, err)
+		require.Equal(t, channels.Found{PlatformID: slacktest.General + "/" + ts}, found)
+
+		s.send(outgoing("o0", msg.Thread, "said since"))
+		found, err = s.channel.Find(s.ctx, msg)
+		require.NoError(t, err)
+		require.Zero(t, found, "it belongs to an earlier reply")
+	})
+
 	t.Run("nothing in a thread that is not there", func(t *testing.T) {
 		t.Parallel()
 		s := sendingTo(t, slack.Options{})

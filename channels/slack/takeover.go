@@ -34,6 +34,13 @@ func (d *drafts) lock(id string) *draftLock {
 	return l
 }
 
+// isOpen reports whether this process shows that draft.
+func (d *drafts) isOpen(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open[id] != nil
+}
+
 // each is how often each of the open drafts may be changed, if one alone may once in
 // a while: Slack counts the changes of all.
 func (d *drafts) each(while time.Duration) time.Duration {
