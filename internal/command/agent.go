@@ -48,7 +48,7 @@ func (n *node) registries(remembered *memory.Files, outboxes map[string]*activit
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the spawn tool: %w", err)
 	}
-	own, err := n.ownTools(outboxes)
+	own, err := n.ownTools(remembered, outboxes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,12 +81,16 @@ func (n *node) registries(remembered *memory.Files, outboxes map[string]*activit
 }
 
 // ownTools are those that only the agent itself has.
-func (n *node) ownTools(outboxes map[string]*activities.Outbox) ([]tool.Tool, error) {
+func (n *node) ownTools(remembered *memory.Files, outboxes map[string]*activities.Outbox) ([]tool.Tool, error) {
 	cron, err := n.jobs.Tool()
 	if err != nil {
 		return nil, fmt.Errorf("make the cron tool: %w", err)
 	}
-	own := []tool.Tool{cron}
+	recall, err := activities.NewRecallTool(n.store, remembered, scopes(n.cfg.Memory))
+	if err != nil {
+		return nil, fmt.Errorf("make the memory_search tool: %w", err)
+	}
+	own := []tool.Tool{cron, recall}
 	if len(outboxes) > 0 {
 		message, err := activities.NewMessageTool(n.store, outboxes, n.cfg.Workspace)
 		if err != nil {

@@ -62,6 +62,9 @@ func (r *runner) insertMessage(ctx context.Context, m Message) (stored Message, 
 		ON CONFLICT (turn, step, rank, idx) DO NOTHING RETURNING `+messageColumns,
 		m.Turn, m.Step, rank(m.Role), m.Index, string(m.Role), m.Content, m.Reasoning, calls, m.CallID, m.Name,
 		m.Failed, m.Filled, m.Sender, m.Source, cmp.Or(m.CreatedAt, now()), m.Full, m.SenderName)
+	if err == nil && fresh {
+		err = r.remember(ctx, m)
+	}
 	if err != nil || fresh {
 		return stored, fresh, err
 	}

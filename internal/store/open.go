@@ -48,6 +48,10 @@ type dialect interface {
 	// locks are the suffixes by which a SELECT in a transaction keeps its row
 	// from being changed: against all others, and against writers only.
 	locks() (update, share string)
+	// recall is the query of [Store.Recall]: words, scope, a turn to leave out, limit.
+	recall() string
+	// forget is the statement that takes a turn out of what recall searches.
+	forget() string
 	// freeze is the statement by which a transaction keeps all others from writing
 	// to a table; empty where they cannot anyway.
 	freeze(table string) string

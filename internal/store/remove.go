@@ -146,7 +146,7 @@ func (s *Store) Remove(ctx context.Context, part Removal) error {
 			if t.prompt != "" {
 				prompts[t.prompt] = true
 			}
-			if err := tx.removeTurn(ctx, t); err != nil {
+			if err := tx.removeTurn(ctx, t, s.db.forget()); err != nil {
 				return err
 			}
 		}
@@ -168,13 +168,13 @@ func (r *runner) lockSession(ctx context.Context, session string) error {
 	return err
 }
 
-func (r *runner) removeTurn(ctx context.Context, t turnRow) error {
+func (r *runner) removeTurn(ctx context.Context, t turnRow, forget string) error {
 	_, err := r.exec(ctx, `UPDATE inbox SET turn = $3, text = '', sender = '', sender_name = '', platform_id = '', files = '', gathered = ''
 		WHERE session = $1 AND turn = $2`, t.Session, t.ID, removedTurn)
 	if err != nil {
 		return err
 	}
-	return r.each(ctx, t.ID,
+	return r.each(ctx, t.ID, forget,
 		`DELETE FROM messages WHERE turn = $1`, `DELETE FROM intents WHERE turn = $1`, `DELETE FROM drafts WHERE turn = $1`,
 		`DELETE FROM outbox WHERE turn = $1`, `DELETE FROM turns WHERE id = $1`)
 }

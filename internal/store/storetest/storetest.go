@@ -49,6 +49,7 @@ func Run(t *testing.T, dsn func(t *testing.T) string) {
 		"knows which claims are open":                     claims,
 		"claims with a fence of its own for each of many": claimRace,
 		"closes a reply for good":                         closed,
+		"finds what was said":                             recall,
 		"stores any text":                                 anyText,
 		"shows how far a message is":                      messageState,
 		"adds a job once":                                 jobOnce,

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// recallLimit bounds, in bytes, what of a message can be searched: Postgres does
+// not index more than a megabyte of text.
+const recallLimit = 100_000
+
+// Recalled is a message that was found.
+type Recalled struct {
+	Session    string
+	Turn       string
+	Role       llm.Role
+	SenderName string
+	CreatedAt  time.Time
+	Snippet    string // the words and what is around them
+}
+
+func scanRecalled(rows *sql.Rows) (r Recalled, err error) {
+	return r, rows.Scan(&r.Session, &r.Turn, &r.Role, &r.SenderName, stamp{&r.CreatedAt}, &r.Snippet)
+}
+
+// Recall searches what was said in the turns of a memory scope, but for one turn,
+// for messages with all the words or, if there are none, with some of them; the
+// best come first.
+func (s *Store) Recall(ctx context.Context, scope, but string, words []string, limit int) (found []Recalled, err error) {
+	err = s.read("search what was said", func(q *runner) error {
+		for _, between := range []string{" ", " OR "} {
+			found, err = many(ctx, q, scanRecalled, s.db.recall(), anded(words, between), scope, but, limit)
+			if err != nil || len(found) > 0 {
+				return err
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// anded is a query in the language that both databases have: quoted words, with
+// nothing or OR between them.
+func anded(words []string, between string) string {
+	quoted := make([]string, 0, len(words))
+	for _, word := range words {
+		if word = strings.TrimSpace(strings.ReplaceAll(word, `"`, " ")); word != "" {
+			quoted = append(quoted, `"`+word+`"`)
+		}
+	}
+	if len(quoted) == 0 {
+		return `""`
+	}
+	return strings.Join(quoted, between)
+}
+
+// remember makes a message one that can be found.
+func (r *runner) remember(ctx context.Context, m Message) error {
+	if m.Role == llm.RoleTool || m.Content == "" {
+		return nil
+	}
+	_, err := r.exec(ctx, `INSERT INTO recall (content, turn, step, rank_, idx) VALUES ($1, $2, $3, $4, $5)`,
+		protocol.Cut(m.Content, recallLimit), m.Turn, m.Step, rank(m.Role), m.Index)
+	if err != nil {
+		return fmt.Errorf("make it findable: %w", err)
+	}
+	return nil
+}
+
+const recallJoins = ` FROM recall JOIN turns ON turns.id = recall.turn
+	JOIN messages ON messages.turn = recall.turn AND messages.step = recall.step
+		AND messages.rank = recall.rank_ AND messages.idx = recall.idx`
+
+const recallColumns = `SELECT turns.session, recall.turn, messages.role, messages.sender_name, messages.created_at, `
+
+// recall implements [dialect].
+func (d *sqliteDB) recall() string {
+	return recallColumns + `snippet(recall, 0, '', '', ' … ', 48)` + recallJoins + `
+		WHERE recall MATCH 'content : (' || $1 || ')' AND turns.scope = $2 AND turns.id <> $3 ORDER BY bm25(recall), messages.created_at DESC LIMIT $4`
+}
+
+// forget implements [dialect]: the index knows the turns, too.
+func (d *sqliteDB) forget() string {
+	return `DELETE FROM recall WHERE recall MATCH 'turn : "' || $1 || '"' AND turn = $1`
+}
+
+// forget implements [dialect].
+func (d *postgresDB) forget() string { return `DELETE FROM recall WHERE turn = $1` }
+
+// recall implements [dialect].
+func (d *postgresDB) recall() string {
+	return recallColumns + `ts_headline('simple', recall.content, query, 'MaxWords=48, MinWords=24, StartSel="", StopSel="", FragmentDelimiter=" … "')` +
+		recallJoins + `, websearch_to_tsquery('simple', $1) AS query
+		WHERE recall.words @@ query AND turns.scope = $2 AND turns.id <> $3
+		ORDER BY ts_rank(recall.words, query) DESC, messages.created_at DESC LIMIT $4`
+}
