@@ -162,7 +162,7 @@ func remove(t *testing.T, b *bundle) {
 		require.NotContains(t, rows, secret, name)
 		switch name {
 		case "inbox", "usage", "sqlite_sequence":
-		case "recall_data", "recall_idx", "recall_docsize": // an index in pieces that are merged at times
+		case "recall_data", "recall_idx", "recall_docsize", "recall_config": // an index in pieces that are merged at times
 		default:
 			require.Equal(t, before[name], rows, name)
 		}
