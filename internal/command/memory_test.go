@@ -25,6 +25,9 @@ func remembering(t testing.TB, longest *int) *llmtest.Server {
 	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		if !strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
 			*longest = max(*longest, len(r.Messages)-1)
+			if strings.HasPrefix(r.LastUser(), "recall") && len(r.Results()) == 0 {
+				return llmtest.Calls(llmtest.Call{ID: "r", Name: "memory_search", Arguments: `{"query":"fact 3"}`})
+			}
 			return llmtest.Text("noted")
 		}
 		facts := fact.FindAllString(r.LastUser(), -1)
@@ -73,6 +76,10 @@ func TestMemory(t *testing.T) {
 		require.Len(t, last.Messages, 2, "a fresh start shows nothing of what was before")
 		require.Contains(t, last.Messages[0].Content.Text, "## Long-term Memory")
 		require.Contains(t, last.Messages[0].Content.Text, fmt.Sprintf("fact %d", messages-1))
+		n.ask(t, "main", "recall")
+		found := model.Requests()[model.Count()-1].Results()[0]
+		require.Contains(t, found, "From the history:\n- [2026-03-04 12:00] They spoke of fact 0 ")
+		require.Regexp(t, `Said before:\n(- .*\n)*- .*, the user: fact 3`, found)
 		versions, err := n.store.Versions(t.Context(), "memory/MEMORY.md")
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(versions), entries-1)
