@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,21 +34,30 @@ func startNode(t testing.TB, url string, change ...func(*config.Config, *roles))
 	cfg := config.Default(t.TempDir())
 	cfg.Model = "scripted/model"
 	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: url, APIKey: "key", Timeout: time.Minute}
+	cfg.Heartbeat.Enabled = false // it may come at any moment
 	r := roles{engine: true, worker: true, starter: true, private: true}
 	for _, f := range change {
 		f(&cfg, &r)
 	}
+	n, _ := startOn(t, cfg, r)
+	return n
+}
+
+// startOn starts a node on a home. It runs until stop is called or the test ends.
+func startOn(t testing.TB, cfg config.Config, r roles) (_ *testNode, stop func()) {
+	t.Helper()
 	n, err := openNode(t.Context(), cfg, testLog(t), r)
 	require.NoError(t, err)
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- n.run(ctx) }()
-	t.Cleanup(func() {
-		stop()
+	stop = sync.OnceFunc(func() {
+		cancel()
 		require.NoError(t, <-done)
 		n.close()
 	})
-	return &testNode{node: n, api: client.New(n.apiURL(), "")}
+	t.Cleanup(stop)
+	return &testNode{node: n, api: client.New(n.apiURL(), "")}, stop
 }
 
 // testLog is the log of a test: warnings, or all with HOLDFAST_TEST_LOG.

@@ -1,0 +1,126 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
+)
+
+func jobsCommand(s setting) *cobra.Command {
+	parent := &cobra.Command{
+		Use:   "jobs",
+		Short: "Show and change the prompts that are run at times",
+	}
+	parent.AddCommand(jobsListCommand(s), jobsAddCommand(s))
+	parent.AddCommand(jobChangeCommands(s)...)
+	return parent
+}
+
+func jobsListCommand(s setting) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the jobs; `holdfast sessions show job:ID` shows what one did",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withStore(cmd.Context(), s, func(_ config.Config, stored *store.Store) error {
+				rows, err := jobRows(cmd.Context(), stored, time.Now())
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(cmd.OutOrStdout(), rows)
+				}
+				return printJobs(cmd.OutOrStdout(), rows)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// jobRow is a job as it is listed.
+type jobRow struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name,omitempty"`
+	Message   string    `json:"message"`
+	Kind      string    `json:"kind"`
+	Spec      string    `json:"spec"`
+	Zone      string    `json:"zone"`
+	Session   string    `json:"session"` // in which it was made
+	Channel   string    `json:"channel,omitempty"`
+	Chat      string    `json:"chat,omitempty"`
+	Thread    string    `json:"thread,omitempty"`
+	Paused    bool      `json:"paused"`
+	CreatedAt time.Time `json:"created_at"`
+	FiredAt   time.Time `json:"fired_at,omitzero"`
+	NextAt    time.Time `json:"next_at,omitzero"`
+	Status    string    `json:"status,omitempty"` // of the last turn
+	Reply     string    `json:"reply,omitempty"`  // of the last turn
+
+	label, when string
+}
+
+func jobRows(ctx context.Context, stored *store.Store, now time.Time) ([]jobRow, error) {
+	rows := []jobRow{}
+	if stored == nil {
+		return rows, nil
+	}
+	jobs, err := stored.Jobs(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		row := jobRow{
+			ID: j.ID, Name: j.Name, Message: j.Message, Kind: string(j.Kind), Spec: j.Spec, Zone: j.Zone, Session: j.Session,
+			Channel: j.Route.Channel, Chat: j.Route.Chat, Thread: j.Route.Thread, Paused: j.Paused,
+			CreatedAt: j.CreatedAt, FiredAt: j.FiredAt, label: schedule.Label(j), when: schedule.When(j),
+		}
+		if !j.Paused {
+			row.NextAt = schedule.Next(j, now)
+		}
+		turns, err := stored.Turns(ctx, protocol.JobSession(j.ID), 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(turns) > 0 {
+			row.Status, row.Reply = string(turns[0].Status), turns[0].Reply
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// replyShown is how much of a reply a list has, in bytes.
+const replyShown = 60
+
+func printJobs(w io.Writer, rows []jobRow) error {
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(w, "there are no jobs; `holdfast jobs add` makes one, and the agent does when it is asked to")
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "JOB\tNAME\tWHEN\tNEXT\tLAST RUN\tREPLY\tMADE IN")
+	for _, row := range rows {
+		next := shownTime(row.NextAt)
+		if row.Paused {
+			next = "paused"
+		}
+		reply := row.Reply
+		if reply == "" {
+			reply = row.Status
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, oneLine(row.label, keyLimit), row.when, next,
+			shownTime(row.FiredAt), oneLine(reply, replyShown), oneLine(row.Session, keyLimit))
+	}
+	return table.Flush()
+}

@@ -1,0 +1,360 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
+)
+
+// punctual is a model that calls the cron tool with what it is told after "cron",
+// and does what jobs ask for by saying it.
+func punctual(t testing.TB) *llmtest.Server {
+	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		asked, _, _ := strings.Cut(r.LastUser(), "\n\n[")
+		arguments, isCron := strings.CutPrefix(asked, "cron ")
+		switch {
+		case len(r.Results()) > 0:
+			return llmtest.Text(r.Results()[0])
+		case isCron:
+			return llmtest.Calls(llmtest.Call{ID: "c", Name: "cron", Arguments: arguments})
+		case strings.HasPrefix(asked, "[Scheduled job"):
+			_, prompt, _ := strings.Cut(asked, "\n")
+			return llmtest.Text("done: " + prompt)
+		case strings.HasPrefix(asked, "[Heartbeat]"):
+			return llmtest.Text("HEARTBEAT_OK")
+		default:
+			return llmtest.Text("hello")
+		}
+	})
+}
+
+// jobHome is a home for several nodes, one after the other, with a push channel.
+func jobHome(t *testing.T, change func(*config.Config)) (config.Config, roles, *channeltest.Memory) {
+	t.Helper()
+	cfg := config.Default(t.TempDir())
+	cfg.Model = "scripted/model"
+	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: punctual(t).URL, APIKey: "key", Timeout: time.Minute}
+	cfg.Jobs.MinEvery = time.Second
+	cfg.Heartbeat.Enabled = false
+	if change != nil {
+		change(&cfg)
+	}
+	memory := channeltest.NewMemory("memory")
+	return cfg, roles{engine: true, worker: true, starter: true, private: true, push: map[string]pushChannel{"memory": memory}}, memory
+}
+
+// jobID finds the ID in what the cron tool said.
+func jobID(t *testing.T, text string) string {
+	t.Helper()
+	found := regexp.MustCompile("^Added.\n- `([a-z0-9]{8})`").FindStringSubmatch(text)
+	require.NotNil(t, found, text)
+	return found[1]
+}
+
+func deliver(t *testing.T, memory *channeltest.Memory, id, thread, text string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: id, Chat: "c", Thread: thread, Sender: "ana", SenderName: "Ana", Text: text}))
+}
+
+func posted(t *testing.T, memory *channeltest.Memory, n int) []channels.OutboundMessage {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	all, err := memory.Await(ctx, n)
+	require.NoError(t, err)
+	return all
+}
+
+// until waits for the clock: it is what these tests are about.
+func until(t *testing.T, at time.Time) {
+	t.Helper()
+	select {
+	case <-time.After(time.Until(at)):
+	case <-t.Context().Done():
+	}
+}
+
+// dues are the times for which a job was run, in order.
+func (n *testNode) dues(t *testing.T, job string) (dues []time.Time) {
+	t.Helper()
+	turns, err := n.store.Turns(t.Context(), protocol.JobSession(job), 1000)
+	require.NoError(t, err)
+	for _, turn := range slices.Backward(turns) {
+		in, err := n.store.Inbound(t.Context(), turn.ID)
+		require.NoError(t, err)
+		dues = append(dues, in.SentAt)
+	}
+	return dues
+}
+
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	cfg, r, memory := jobHome(t, nil)
+	n, _ := startOn(t, cfg, r)
+
+	deliver(t, memory, "1", "t", `cron {"action":"add","message":"water the plants","name":"plants","every_seconds":1}`)
+	id := jobID(t, posted(t, memory, 1)[0].Text)
+	all := posted(t, memory, 3)
+	for _, msg := range all[1:] {
+		require.Equal(t, "c t done: water the plants", msg.Chat+" "+msg.Thread+" "+msg.Text)
+	}
+	dues := n.dues(t, id)
+	require.GreaterOrEqual(t, len(dues), 2)
+	require.Equal(t, time.Second, dues[1].Sub(dues[0]))
+
+	run, err := n.client.DescribeWorkflowExecution(t.Context(), "job/"+id+"-"+dues[0].Format(time.RFC3339), "")
+	require.NoError(t, err, "the run is named by the job and its time")
+	require.Equal(t, protocol.JobWorkflow, run.WorkflowExecutionInfo.Type.Name)
+	require.Contains(t, string(run.ExecutionConfig.UserMetadata.Summary.Data), `job plants: \"water the plants\"`)
+
+	deliver(t, memory, "2", "", `cron {"action":"list"}`)
+	deliver(t, memory, "3", "t", fmt.Sprintf(`cron {"action":"remove","job_id":%q}`, id))
+	require.Eventually(t, func() bool {
+		_, err := n.client.ScheduleClient().GetHandle(t.Context(), "job/"+id).Describe(t.Context())
+		job, stored := n.store.Job(t.Context(), id)
+		return err != nil && stored == nil && job.Removed && !job.Scheduled
+	}, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(memory.Posted(), func(m channels.OutboundMessage) bool { return m.Thread == "" && m.Text == "There are no jobs." })
+	}, patience, 10*time.Millisecond, "the thread is another conversation")
+}
+
+// TestJobsOfPullChannels keeps a job's replies in its session.
+func TestJobsOfPullChannels(t *testing.T) {
+	t.Parallel()
+	cfg, r, memory := jobHome(t, nil)
+	n, _ := startOn(t, cfg, r)
+	at := time.Now().Add(2 * time.Second).Format(time.RFC3339)
+	id := jobID(t, n.ask(t, "main", fmt.Sprintf(`cron {"action":"add","message":"call the bank","at":%q}`, at)).Reply)
+	require.Contains(t, n.ask(t, "other", `cron {"action":"list"}`).Reply, id, "who runs this sees all")
+	require.Eventually(t, func() bool {
+		turns, err := n.store.Turns(t.Context(), protocol.JobSession(id), 2)
+		return err == nil && len(turns) == 1 && turns[0].Reply == "done: call the bank"
+	}, patience, 10*time.Millisecond)
+	job, err := n.store.Job(t.Context(), id)
+	require.NoError(t, err)
+	require.False(t, job.EndedAt.IsZero())
+	require.False(t, job.Removed)
+	require.Equal(t, "There are no jobs.", n.ask(t, "main", `cron {"action":"list"}`).Reply)
+	require.Empty(t, memory.Posted())
+}
+
+func TestJobsThatWereDueWhileDown(t *testing.T) {
+	t.Parallel()
+	for overlap, missed := range map[string]int{config.OverlapSkip: 1, config.OverlapQueue: 3} {
+		t.Run(overlap, func(t *testing.T) {
+			t.Parallel()
+			cfg, r, memory := jobHome(t, func(c *config.Config) { c.Jobs.Overlap = overlap })
+			n, stop := startOn(t, cfg, r)
+			deliver(t, memory, "1", "t", `cron {"action":"add","message":"again","every_seconds":2}`)
+			every := jobID(t, posted(t, memory, 1)[0].Text)
+			due := time.Now().Add(20 * time.Second) // longer than it takes to stop
+			id := jobID(t, n.ask(t, "main", fmt.Sprintf(`cron {"action":"add","message":"once","at":%q}`, due.Format(time.RFC3339))).Reply)
+			posted(t, memory, 2)
+			stop()
+			down := time.Now()
+			require.True(t, down.Before(due))
+			until(t, due.Add(2*time.Second))
+			until(t, down.Add(7*time.Second)) // three times of the recurring one, at least
+			up := time.Now()
+			n, _ = startOn(t, cfg, r)
+
+			require.Eventually(t, func() bool {
+				dues := n.dues(t, every)
+				return len(n.dues(t, id)) == 1 && len(dues) > 0 && dues[len(dues)-1].After(up)
+			}, patience, 10*time.Millisecond)
+			require.Len(t, n.dues(t, id), 1, "what is for one time is made up for, once")
+			require.True(t, n.dues(t, id)[0].Before(up))
+			late := 0
+			for _, due := range n.dues(t, every) {
+				if due.After(down) && due.Before(up) {
+					late++
+				}
+			}
+			if missed > 1 {
+				require.GreaterOrEqual(t, late, missed)
+			} else {
+				require.Equal(t, missed, late)
+			}
+		})
+	}
+}
+
+// TestJobsOverlap has a job come due while its last run is at work.
+func TestJobsOverlap(t *testing.T) {
+	t.Parallel()
+	for _, overlap := range []string{config.OverlapSkip, config.OverlapQueue, config.OverlapAllow} {
+		t.Run(overlap, func(t *testing.T) {
+			t.Parallel()
+			model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Hang() })
+			cfg, r, _ := jobHome(t, func(c *config.Config) {
+				c.Jobs.Overlap = overlap
+				c.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: model.URL, APIKey: "key", Timeout: time.Minute}
+			})
+			n, _ := startOn(t, cfg, r)
+			_, err := n.jobs.Add(t.Context(), store.Job{
+				ID: "j", Message: "m", Kind: store.JobEvery, Spec: "1", Zone: "UTC", Session: "s", Route: store.Route{Channel: "job"},
+			}, "")
+			require.NoError(t, err)
+			require.NoError(t, model.Await(t.Context(), 1))
+			handle := n.client.ScheduleClient().GetHandle(t.Context(), "job/j")
+			require.Eventually(t, func() bool {
+				described, err := handle.Describe(t.Context())
+				return err == nil && described.Info.NumActions >= 3
+			}, patience, 10*time.Millisecond)
+			require.NoError(t, n.jobs.Pause(t.Context(), "j", true))
+			running, err := n.store.RunningSessions(t.Context())
+			require.NoError(t, err)
+			waiting, err := n.store.Unconsumed(t.Context(), 100)
+			require.NoError(t, err)
+			switch overlap {
+			case config.OverlapSkip:
+				require.Equal(t, []string{"job:j"}, running)
+				require.Empty(t, waiting)
+			case config.OverlapQueue:
+				require.Equal(t, []string{"job:j"}, running)
+				require.NotEmpty(t, waiting)
+			default:
+				require.Greater(t, len(running), 1)
+				require.True(t, strings.HasPrefix(running[1], "job:j:"), running[1])
+			}
+		})
+	}
+}
+
+func TestHeartbeat(t *testing.T) {
+	t.Parallel()
+	cfg, r, memory := jobHome(t, func(c *config.Config) {
+		c.Heartbeat = config.Heartbeat{Enabled: true, Every: time.Second, Channel: "memory", Chat: "home"}
+	})
+	replies := make(chan string, 1)
+	replies <- "HEARTBEAT_OK"
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		require.True(t, strings.HasPrefix(r.LastUser(), "[Heartbeat]\nRead HEARTBEAT.md"), r.LastUser())
+		select {
+		case reply := <-replies:
+			return llmtest.Text(reply)
+		default:
+			return llmtest.Text("the oven is on")
+		}
+	})
+	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: model.URL, APIKey: "key", Timeout: time.Minute}
+	file := filepath.Join(cfg.Workspace, "HEARTBEAT.md")
+	n, stop := startOn(t, cfg, r)
+	actions := func(n *testNode) int {
+		described, err := n.client.ScheduleClient().GetHandle(t.Context(), protocol.Heartbeat).Describe(t.Context())
+		if err != nil {
+			return 0
+		}
+		return described.Info.NumActions
+	}
+	beats := func(n *testNode, more int) {
+		before := actions(n)
+		require.Eventually(t, func() bool { return actions(n) >= before+more }, patience, 10*time.Millisecond)
+	}
+	beats(n, 2)
+	require.NoError(t, os.WriteFile(file, []byte("# Heartbeat\n\n<!-- nothing\nyet -->\n- [ ]\n"), 0o600))
+	beats(n, 2)
+	require.Empty(t, model.Requests(), "nothing is asked for")
+
+	require.NoError(t, os.WriteFile(file, []byte("# Heartbeat\n\n- [ ] look at the oven\n"), 0o600))
+	all := posted(t, memory, 1)
+	require.Equal(t, "home the oven is on", all[0].Chat+" "+all[0].Text)
+	turns, err := n.store.Turns(t.Context(), "heartbeat", 100)
+	require.NoError(t, err)
+	require.Equal(t, "HEARTBEAT_OK", turns[len(turns)-1].Reply)
+	require.Empty(t, turns[len(turns)-1].Outbox, "there was nothing to say")
+
+	stop()
+	asked := len(model.Requests())
+	cfg.Heartbeat.Zone = "UTC" // an hour that is not now
+	cfg.Heartbeat.Active = time.Now().UTC().Add(2*time.Hour).Format("15:00") + "-" + time.Now().UTC().Add(3*time.Hour).Format("15:00")
+	n, stop = startOn(t, cfg, r)
+	beats(n, 2)
+	require.LessOrEqual(t, len(model.Requests()), asked+1, "but for one that was under way")
+	stop()
+	cfg.Heartbeat.Enabled = false
+	n, _ = startOn(t, cfg, r)
+	require.Eventually(t, func() bool {
+		_, err := n.client.ScheduleClient().GetHandle(t.Context(), protocol.Heartbeat).Describe(t.Context())
+		return err != nil
+	}, patience, 10*time.Millisecond)
+}
+
+func TestJobsCommands(t *testing.T) {
+	t.Parallel()
+	cfg, r, _ := jobHome(t, nil)
+	environ := []string{"HOLDFAST_HOME=" + cfg.Home}
+	_, err := runCommand(t, environ, "jobs", "add", "-m", "m", "--every", "1h")
+	require.ErrorContains(t, err, "start one with `holdfast engine` or `holdfast up`")
+	out, err := runCommand(t, environ, "jobs", "list")
+	require.NoError(t, err)
+	require.Contains(t, out, "there are no jobs")
+
+	n, _ := startOn(t, cfg, r)
+	require.NoError(t, writeRun(cfg.DataDir(), n.note("")))
+	jobs := func(args ...string) string {
+		t.Helper()
+		out, err := runCommand(t, environ, append([]string{"jobs"}, args...)...)
+		require.NoError(t, err)
+		return out
+	}
+	out = jobs("add", "-m", "say hello", "--name", "greeting", "--cron", "0 9 * * *", "--tz", "Europe/Berlin")
+	require.Regexp(t, `^added [a-z0-9]{8}: cron 0 9 \* \* \* \(Europe/Berlin\), next \w+ [-\d]+ 09:00:00 CES?T\n$`, out)
+	id := strings.TrimSuffix(strings.Fields(out)[1], ":")
+	require.Equal(t, "paused "+id+"\n", jobs("pause", id))
+	require.Regexp(t, id+` +greeting +cron 0 9 \* \* \* \(Europe/Berlin\) +paused +- +cli`, jobs("list"))
+	require.Equal(t, "started "+id+"\n", jobs("run", id), "also while it is paused")
+	var rows []jobRow
+	require.Eventually(t, func() bool {
+		require.NoError(t, json.Unmarshal([]byte(jobs("list", "--json")), &rows))
+		return len(rows) == 1 && rows[0].Reply == "done: say hello"
+	}, patience, 100*time.Millisecond)
+	require.Equal(t, "done", rows[0].Status)
+	require.True(t, rows[0].Paused)
+	require.Equal(t, "resumed "+id+"\n", jobs("resume", id))
+	require.NotContains(t, jobs("list"), "paused")
+	shown, err := runCommand(t, environ, "sessions", "show", "job:"+id)
+	require.NoError(t, err)
+	require.Contains(t, shown, "done: say hello")
+	require.Equal(t, "removed "+id+"\n", jobs("rm", id))
+	_, err = n.client.ScheduleClient().GetHandle(t.Context(), "job/"+id).Describe(t.Context())
+	require.Error(t, err)
+
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"rm", id}, "there is no job " + id},
+		{[]string{"run", "x"}, "there is no job x"},
+		{[]string{"add", "--every", "1h"}, "message is missing"},
+		{[]string{"add", "-m", "m", "--every", "1h", "--channel", "slack", "--chat", "C1"}, `nothing can be sent over "slack"`},
+	} {
+		_, err := runCommand(t, environ, append([]string{"jobs"}, c.args...)...)
+		require.ErrorContains(t, err, c.want)
+	}
+	cfg.Channels.Slack.Enabled = true
+	job, err := jobFlags{request: schedule.Request{Message: "m", Every: time.Hour}, channel: "slack", chat: "C1", thread: "1.2"}.job(cfg)
+	require.NoError(t, err)
+	require.Equal(t, store.Route{Channel: "slack", Chat: "C1", Thread: "1.2", Sender: "operator", Push: true}, job.Route)
+	require.Equal(t, "slack:C1:1.2", job.Session)
+}
