@@ -69,8 +69,12 @@ func (t *turn) run(ctx workflow.Context) outcome {
 			return outcome{unfinished: true}
 		}
 	}
+	setting := "agent.max_iterations"
+	if t.session.Depth > 0 {
+		setting = "agent.subagent_max_iterations"
+	}
 	return t.end(ctx, protocol.EndingLimit, fmt.Sprintf(
-		"I reached the limit of %d model calls for one request without completing it. Ask me to go on, or raise agent.max_iterations.", t.limit))
+		"I reached the limit of %d model calls for one request without completing it. Ask me to go on, or raise %s.", t.limit, setting))
 }
 
 // halt stops the turn, now or as soon as it runs.

@@ -126,10 +126,16 @@ func (p *process) awaitExit(t *testing.T) {
 // reports whether it was acknowledged.
 func (p *process) post(t *testing.T) bool {
 	t.Helper()
+	return p.send(t, "do three things")
+}
+
+// send is post with another text.
+func (p *process) send(t *testing.T, text string) bool {
+	t.Helper()
 	if p.info.API == "" {
 		return false
 	}
-	body, err := json.Marshal(map[string]string{"session": "main", "id": messageID, "text": "do three things"})
+	body, err := json.Marshal(map[string]string{"session": "main", "id": messageID, "text": text})
 	require.NoError(t, err)
 	response, err := http.Post(p.info.API+"/v1/messages", "application/json", strings.NewReader(string(body)))
 	if err != nil {

@@ -17,14 +17,15 @@ import (
 )
 
 // delegating is a model that hands over n tasks when it is asked to, works on each
-// in steps model calls as a subagent, and sums up each report.
-func delegating(t testing.TB, n, steps int) *llmtest.Server {
+// in steps model calls as a subagent, each but the last a call of work, and sums up
+// each report.
+func delegating(t testing.TB, n, steps int, work llmtest.Call) *llmtest.Server {
 	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		subagent := strings.HasPrefix(r.Messages[0].Content.Text, "# Subagent")
 		asked := r.LastUser()
 		switch {
 		case subagent && len(r.Messages) < 2*steps:
-			return llmtest.Calls(llmtest.Call{ID: "c", Name: "list_dir", Arguments: `{"path":"."}`})
+			return llmtest.Calls(work)
 		case subagent:
 			task, _, _ := strings.Cut(asked, "\n")
 			return llmtest.Text("did " + task)
@@ -52,7 +53,7 @@ func TestSubagents(t *testing.T) {
 	t.Run("each report is summed up once, where it was asked for", func(t *testing.T) {
 		t.Parallel()
 		memory := channeltest.NewMemory("memory")
-		model := delegating(t, 5, 4)
+		model := delegating(t, 5, 4, llmtest.Call{ID: "c", Name: "list_dir", Arguments: `{"path":"."}`})
 		n := startNode(t, model.URL, func(_ *config.Config, r *roles) { r.push = map[string]pushChannel{"memory": memory} })
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
