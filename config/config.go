@@ -116,9 +116,10 @@ type Engine struct {
 	Retention  time.Duration `yaml:"retention"` // how long runs stay visible once closed
 }
 
-// Store says where messages and replies are kept.
+// Store says where messages and replies are kept, and for how long.
 type Store struct {
-	DSN Secret `yaml:"dsn"` // "postgres://…"; empty: SQLite under home
+	DSN       Secret        `yaml:"dsn"`       // "postgres://…"; empty: SQLite under home
+	Retention time.Duration `yaml:"retention"` // sessions not used for that long are removed; 0: none are
 }
 
 // Tools are the settings of the agent's tools.

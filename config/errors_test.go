@@ -101,6 +101,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"another durability", func(c *config.Config) { c.Engine.Durability = "none" }, `engine.durability: must be one of full, normal, not "none"`},
 		{"short retention", func(c *config.Config) { c.Engine.Retention = 1 }, "engine.retention: must be at least 1h, not 1ns"},
 		{"another database", func(c *config.Config) { c.Store.DSN = "mysql://u:hush@db" }, "store.dsn: must begin with postgres://"},
+		{"sessions that go too soon", func(c *config.Config) { c.Store.Retention = 1 }, "store.retention: must be at least 1d, or 0 to keep all, not 1ns"},
 		{"no time for commands", func(c *config.Config) { c.Tools.Exec.Timeout = 0 }, "tools.exec.timeout: must be above 0"},
 		{"less time at most than usual", func(c *config.Config) { c.Tools.Exec.MaxTimeout = 1 }, "tools.exec.max_timeout: must be at least tools.exec.timeout"},
 		{"another search", func(c *config.Config) { c.Tools.Web.Search = "altavista" }, "tools.web.search: must be one of"},

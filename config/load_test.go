@@ -46,7 +46,7 @@ providers:
 agent: {max_iterations: "${LIMIT}", temperature: 1, mid_turn: queue}
 temporal: {tls: {ca: /ca.pem}}
 engine: {retention: 7d}
-store: {dsn: "postgres://u:a$$b@db/x"}
+store: {dsn: "postgres://u:a$$b@db/x", retention: 90d}
 tools: {restrict_to_workspace: false, exec: {timeout: 90s}, web: {searxng: {base_url: "http://s"}}}
 `, "NAME=x y", "LIMIT=7", "NAME=Model")
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ tools: {restrict_to_workspace: false, exec: {timeout: 90s}, web: {searxng: {base
 	want.Agent.MaxIterations, want.Agent.Temperature, want.Agent.MidTurn = 7, 1, config.MidTurnQueue
 	want.Temporal.TLS.CA = "/ca.pem"
 	want.Engine.Retention = 7 * 24 * time.Hour
-	want.Store.DSN = "postgres://u:a$b@db/x"
+	want.Store = config.Store{DSN: "postgres://u:a$b@db/x", Retention: 90 * 24 * time.Hour}
 	want.Tools.RestrictToWorkspace, want.Tools.Exec.Timeout, want.Tools.Web.SearXNG.BaseURL = false, 90*time.Second, "http://s"
 	require.Equal(t, want, cfg)
 	require.True(t, cfg.Temporal.UseTLS())

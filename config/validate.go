@@ -44,6 +44,8 @@ func (c Config) check() []problem {
 	dsn := c.Store.DSN.Reveal()
 	k.when(dsn != "" && !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://"),
 		"store.dsn", "must begin with postgres://, or be empty for SQLite under the home")
+	retention := c.Store.Retention
+	k.when(retention != 0 && retention < day, "store.retention", "must be at least 1d, or 0 to keep all, not %s", retention)
 	k.tools(c.Tools)
 	k.http(c.Channels.HTTP)
 	k.slack(c.Channels.Slack)

@@ -312,6 +312,9 @@ func (n *node) run(ctx context.Context) error {
 	if n.commands != nil {
 		go n.sweepCommands(ctx)
 	}
+	if n.roles.starter && n.cfg.Store.Retention > 0 {
+		go n.sweepSessions(ctx)
+	}
 	if n.roles.starter {
 		go n.jobs.Keep(ctx)
 		receivers := map[string]channels.Receiver{}

@@ -22,9 +22,11 @@ import (
 func sessionsCommand(s setting) *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "sessions",
-		Short: "Show the conversations that are stored",
+		Short: "Show, move and remove the conversations that are stored",
 	}
-	parent.AddCommand(sessionsListCommand(s), sessionsShowCommand(s))
+	parent.AddCommand(
+		sessionsListCommand(s), sessionsShowCommand(s), sessionsExportCommand(s), sessionsImportCommand(s), sessionsRemoveCommand(s),
+	)
 	return parent
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"time"
 
@@ -28,12 +27,18 @@ func sessionsShowCommand(s setting) *cobra.Command {
 			return withStore(cmd.Context(), s, func(cfg config.Config, stored *store.Store) error {
 				view.ui = runningUI(cmd.Context(), cfg)
 				view.namespace = cfg.Temporal.Namespace
+				view.window = cfg.Agent.MemoryWindow
+				if view.prompt {
+					return view.showPrompt(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
+				}
 				return view.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
 			})
 		},
 	}
 	cmd.Flags().IntVar(&view.limit, "limit", 100, "how many messages at most, the last ones; 0 is all")
 	cmd.Flags().IntVar(&view.epoch, "epoch", -1, "an earlier conversation of the session: they count from 0, /new begins one")
+	cmd.Flags().StringVar(&view.turn, "turn", "", "one turn only: its number or ID")
+	cmd.Flags().BoolVar(&view.prompt, "prompt", false, "the system prompt of --turn, or of the last turn; with --full all that the model was sent")
 	cmd.Flags().BoolVar(&view.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&view.full, "full", false, "do not shorten arguments and results")
 	return cmd
@@ -43,6 +48,9 @@ func sessionsShowCommand(s setting) *cobra.Command {
 type sessionView struct {
 	limit     int
 	epoch     int
+	turn      string // number or ID; empty: all
+	prompt    bool
+	window    int // messages of earlier turns in a prompt
 	json      bool
 	full      bool
 	ui        string // of the running engine; empty: there is none
@@ -61,6 +69,7 @@ type sessionDetail struct {
 
 type turnRow struct {
 	ID        string           `json:"id"`
+	Number    int              `json:"number"` // in the session, from 1
 	Status    store.TurnStatus `json:"status"`
 	Steps     int              `json:"steps"`
 	Tokens    int              `json:"tokens"`
@@ -85,16 +94,32 @@ type messageRow struct {
 
 // show prints the session; stored is nil if there is no store yet.
 func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store, key string) error {
-	unknown := fmt.Errorf("there is no session %s; `holdfast sessions list` shows what there is", oneLine(key, keyLimit))
 	if stored == nil {
-		return unknown
+		return unknownSession(key)
+	}
+	all, err := numberedTurns(ctx, stored, key)
+	if err != nil {
+		return err
+	}
+	if v.turn != "" && len(all) == 0 {
+		return unknownSession(key)
+	}
+	if v.turn != "" {
+		turn, err := pickTurn(all, v.turn)
+		if err != nil {
+			return err
+		}
+		all, v.epoch, v.limit = []numberedTurn{turn}, turn.Epoch, 0
 	}
 	messages, err := stored.Transcript(ctx, key, v.epoch, v.limit)
 	if errors.Is(err, store.ErrNotFound) {
-		return unknown
+		return unknownSession(key)
 	}
 	if err != nil {
 		return err
+	}
+	if v.turn != "" {
+		messages = slices.DeleteFunc(messages, func(m store.Message) bool { return m.Turn != all[0].ID })
 	}
 	session, err := stored.Session(ctx, key)
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // its first message may still wait
@@ -104,10 +129,7 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 	if err != nil {
 		return err
 	}
-	turns, err := v.turns(ctx, stored, key, session.Epoch, messages)
-	if err != nil {
-		return err
-	}
+	turns := v.turns(all, session.Epoch, messages)
 	d := detail(session, turns, messages)
 	d.Key, d.Running, d.WorkflowID = key, slices.Contains(running, key), protocol.WorkflowID(key)
 	if v.ui != "" && len(turns) > 0 {
@@ -121,32 +143,27 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 
 // turns returns the turns of the epoch that is shown, oldest first, from that of
 // the first message on if the messages are not all there are.
-func (v sessionView) turns(ctx context.Context, stored *store.Store, key string, current int, messages []store.Message) ([]store.Turn, error) {
+func (v sessionView) turns(all []numberedTurn, current int, messages []store.Message) []numberedTurn {
 	epoch := v.epoch
 	if epoch < 0 {
 		epoch = current
 	}
-	turns, err := stored.Turns(ctx, key, math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(turns)
-	turns = slices.DeleteFunc(turns, func(t store.Turn) bool { return t.Epoch != epoch })
+	turns := slices.DeleteFunc(all, func(t numberedTurn) bool { return t.Epoch != epoch })
 	if v.limit > 0 && len(messages) == v.limit {
-		first := slices.IndexFunc(turns, func(t store.Turn) bool { return t.ID == messages[0].Turn })
+		first := slices.IndexFunc(turns, func(t numberedTurn) bool { return t.ID == messages[0].Turn })
 		turns = turns[max(first, 0):]
 	}
-	return turns, nil
+	return turns
 }
 
-func detail(session store.Session, turns []store.Turn, messages []store.Message) sessionDetail {
+func detail(session store.Session, turns []numberedTurn, messages []store.Message) sessionDetail {
 	d := sessionDetail{
 		sessionRow: sessionRowOf(session, false), Epoch: session.Epoch,
 		TurnRows: make([]turnRow, len(turns)), Rows: make([]messageRow, len(messages)),
 	}
 	for i, t := range turns {
 		d.TurnRows[i] = turnRow{
-			ID: t.ID, Status: t.Status, Steps: t.Steps, Tokens: t.Usage.PromptTokens + t.Usage.CompletionTokens,
+			ID: t.ID, Number: t.Number, Status: t.Status, Steps: t.Steps, Tokens: t.Usage.PromptTokens + t.Usage.CompletionTokens,
 			Reply: t.Reply, RunID: t.RunID, StartedAt: t.StartedAt, EndedAt: t.EndedAt,
 		}
 	}
@@ -191,7 +208,7 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 }
 
 func (t turnRow) describe() string {
-	text := fmt.Sprintf("%s: %s, %d steps, %d tokens", t.ID, t.Status, t.Steps, t.Tokens)
+	text := fmt.Sprintf("%d · %s: %s, %d steps, %d tokens", t.Number, t.ID, t.Status, t.Steps, t.Tokens)
 	if !t.EndedAt.IsZero() {
 		text += ", " + shownDuration(t.EndedAt.Sub(t.StartedAt))
 	}

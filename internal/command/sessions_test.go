@@ -33,10 +33,18 @@ func TestSessions(t *testing.T) {
 	long := strings.Repeat("long output\n", 100)
 	arguments, err := json.Marshal(map[string]string{"command": "printf '\x1b[31m" + long + "'"})
 	require.NoError(t, err)
-	model := llmtest.NewServer(t,
-		llmtest.Calls(llmtest.Call{Name: "exec", Arguments: string(arguments)}),
-		llmtest.Text("all done").Usage(30, 12),
-		llmtest.Text("second").Usage(1, 2), llmtest.Text("fresh").Usage(1, 2))
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		switch r.Number {
+		case 1:
+			return llmtest.Calls(llmtest.Call{Name: "exec", Arguments: string(arguments)})
+		case 2:
+			return llmtest.Text("all done").Usage(30, 12)
+		case 3:
+			return llmtest.Text("second").Usage(1, 2)
+		default: // asked by the user, or what to remember of before the fresh start
+			return llmtest.Text("fresh").Usage(1, 2)
+		}
+	})
 	n := startNode(t, model.URL)
 	n.ask(t, "main", "run it")
 	n.ask(t, "main", "and again")
