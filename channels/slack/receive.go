@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,10 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 )
+
+// takenFor is for how long we remember what was accepted. Slack sends both events of
+// a mention within a moment.
+const takenFor = time.Minute
 
 // acceptTimeout bounds one call of the backend. Slack has given up by then and
 // delivers again.
@@ -39,6 +44,8 @@ type receiver struct {
 	log   *slog.Logger
 	lanes *lanes
 	self  atomic.Pointer[Identity] // nil: not known yet
+
+	taken throttle // messages that were accepted lately
 
 	work    context.Context // of what is under way: goes on a while after Run's ends
 	jobs    sync.WaitGroup  // taken from Slack
@@ -188,8 +195,14 @@ func (r *receiver) meant(ctx context.Context, p *post, self Identity) (bool, err
 }
 
 // accept hands a message over, and has its answer shown at work. One whose ID was
-// used for another text is dropped: to deliver it again would not help.
+// used for another text is dropped: to deliver it again would not help. One that was
+// accepted a moment ago is not handed over again: a mention comes as two events, and
+// a second signal would cost each of them a step of its workflow.
 func (r *receiver) accept(ctx context.Context, msg channels.InboundMessage) error {
+	known := fmt.Sprintf("%s/%s/%x", msg.Scope, msg.ID, sha256.Sum256([]byte(msg.Text)))
+	if r.taken.had(known) {
+		return nil
+	}
 	accepted, err := r.b.Accept(ctx, msg)
 	switch {
 	case errors.Is(err, channels.ErrConflict):
@@ -198,6 +211,7 @@ func (r *receiver) accept(ctx context.Context, msg channels.InboundMessage) erro
 	case err != nil:
 		return fmt.Errorf("accept a message: %w", err)
 	}
+	r.taken.first(known, takenFor)
 	if !accepted.Duplicate {
 		r.c.follow(r.b, accepted.Message, msg) //nolint:contextcheck // it goes on after this has ended
 	}

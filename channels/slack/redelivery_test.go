@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +35,33 @@ func TestAnEventDeliveredThreeTimesIsOneMessage(t *testing.T) {
 		r.acked(r.Redeliver(d.Events[0].ID))
 		require.Len(t, r.backend.Accepted(), 1)
 	})
+}
+
+// The second event of a mention is not worth a signal.
+func TestBothEventsOfAMentionAreAcceptedOnce(t *testing.T) {
+	t.Parallel()
+	eachMode(t, func(t *testing.T, mode string) {
+		calls := &counted{}
+		r := receive(t, mode, receivingSetup{wrap: func(b channels.Backend) channels.Backend {
+			calls.Backend = b
+			return calls
+		}})
+		r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi"))
+		require.EqualValues(t, 1, calls.accepts.Load())
+		r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi"))
+		require.EqualValues(t, 2, calls.accepts.Load())
+	})
+}
+
+// counted counts what it is asked to accept.
+type counted struct {
+	channels.Backend
+	accepts atomic.Int64
+}
+
+func (c *counted) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+	c.accepts.Add(1)
+	return c.Backend.Accept(ctx, msg)
 }
 
 func TestARetryIsNeverDropped(t *testing.T) {

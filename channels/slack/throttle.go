@@ -40,6 +40,13 @@ func (t *throttle) first(thing string, while time.Duration) bool {
 	return true
 }
 
+// had reports whether this thing happened within the last while.
+func (t *throttle) had(thing string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Now().Before(t.next[thing])
+}
+
 // undo takes a thing not to have happened.
 func (t *throttle) undo(thing string) {
 	t.mu.Lock()
