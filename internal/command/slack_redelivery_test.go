@@ -105,14 +105,14 @@ func TestSlackQuickMessages(t *testing.T) {
 	}
 }
 
-// TestSlackCommandsRedelivered has /new and a button's stop delivered again when
-// they would harm: they have one effect.
+// TestSlackCommandsRedelivered has /new and a button's stop delivered again, after
+// a restart, when they would harm: they have one effect.
 func TestSlackCommandsRedelivered(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{slack.ModeSocket, slack.ModeHTTP} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			server := slacktest.Start(t)
+			server := slacktest.Start(t, retries)
 			release := make(chan struct{})
 			model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 				switch topic(r) {
@@ -123,7 +123,9 @@ func TestSlackCommandsRedelivered(t *testing.T) {
 				}
 				return llmtest.Text(fmt.Sprintf("%d messages", len(r.Messages)))
 			})
-			n := startSlack(t, server, model.URL, mode)
+			h := newSlackHome(t, model.URL, server, mode)
+			p := h.start(t)
+			h.connected(t)
 			count := 0
 			say := func(text string) slacktest.Delivery {
 				said := server.Say(slacktest.Ana, slacktest.DM, text)
@@ -132,8 +134,14 @@ func TestSlackCommandsRedelivered(t *testing.T) {
 			}
 			hear := func(want string) {
 				count++
-				said := n.replies(t, slacktest.DM, "", count)
+				said := replies(t, server, slacktest.DM, "", count)
 				require.Equal(t, want, said[count-1])
+			}
+			again := func(d slacktest.Delivery) {
+				p.kill()
+				p = h.start(t)
+				h.connected(t)
+				require.NoError(t, server.Redeliver(d.Events[0].ID).Wait(t.Context()))
 			}
 			say("one")
 			hear("2 messages")
@@ -141,21 +149,22 @@ func TestSlackCommandsRedelivered(t *testing.T) {
 			hear("New conversation.")
 			say("two")
 			hear("2 messages")
-			require.NoError(t, server.Redeliver(fresh.Events[0].ID).Wait(t.Context()))
+			again(fresh)
 			say("three")
 			hear("4 messages")
 
 			say("hang")
-			draft := n.awaitDraft(t, slacktest.DM)
+			draft := awaitDraft(t, server, slacktest.DM)
 			click := server.Click(slacktest.Ana, slacktest.DM, draft.TS, "holdfast_stop", "")
 			require.NoError(t, click.Wait(t.Context()))
 			hear("Stopped.")
-			say("wait")
-			draft = n.awaitDraft(t, slacktest.DM)
-			require.NoError(t, server.Redeliver(click.Events[0].ID).Wait(t.Context()))
+			waiting := say("wait")
+			draft = awaitDraft(t, server, slacktest.DM)
+			h.awaitRecorded(t, slacktest.DM, waiting.TS)
+			again(click)
 			close(release)
 			hear("not stopped")
-			awaitRest(t, n.client, slackSession(slacktest.DM, ""))
+			awaitRest(t, p.temporal(t), slackSession(slacktest.DM, ""))
 			requireOnly(t, server, slacktest.DM, "", finished(server, slacktest.DM, "")...)
 			require.Len(t, finished(server, slacktest.DM, ""), count)
 			require.Equal(t, draft.TS, last(server.Channel(slacktest.DM)).TS, "the draft became the reply")
@@ -166,11 +175,11 @@ func TestSlackCommandsRedelivered(t *testing.T) {
 func last(messages []slacktest.Message) slacktest.Message { return messages[len(messages)-1] }
 
 // awaitDraft waits until a draft is shown in a chat.
-func (n *slackNode) awaitDraft(t testing.TB, channel string) slacktest.Message {
+func awaitDraft(t testing.TB, server *slacktest.Server, channel string) slacktest.Message {
 	t.Helper()
 	var draft slacktest.Message
 	require.Eventually(t, func() bool {
-		messages := n.slack.Channel(channel)
+		messages := server.Channel(channel)
 		i := slices.IndexFunc(messages, isDraft)
 		if i >= 0 {
 			draft = messages[i]

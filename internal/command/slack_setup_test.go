@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // slackHome is a home whose processes are connected to a Slack of tests.
@@ -92,6 +93,20 @@ func (h *slackHome) killOnce() func() {
 	return func() {
 		once.Do(func() { h.latest.Load().kill() })
 	}
+}
+
+// awaitRecorded waits until it is recorded where the draft of the answer to a
+// message is.
+func (h *slackHome) awaitRecorded(t testing.TB, channel, ts string) {
+	t.Helper()
+	stored, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(h.dir, "data", "store.db")})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, stored.Close()) }()
+	turn := protocol.MessageID(slack.Name, slacktest.Team+"/"+channel, ts)
+	require.Eventually(t, func() bool {
+		draft, err := stored.Draft(t.Context(), turn)
+		return err == nil && draft.PlatformID != ""
+	}, patience, 10*time.Millisecond)
 }
 
 // temporal is a client of the process's engine.
