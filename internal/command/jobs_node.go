@@ -1,9 +1,8 @@
 package command
 
 import (
-	_ "time/tzdata" // so that zones are known on machines that have none
-
 	"context"
+	_ "time/tzdata" // so that zones are known on machines that have none
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/http"
