@@ -39,11 +39,11 @@ func written(t *testing.T, name, text string) string {
 func spoken(messages []store.Message) []string {
 	var all []string
 	for _, m := range messages {
-		line := fmt.Sprintf("%d.%d %s: %s", m.Step, m.Index, m.Role, m.Content)
+		var calls strings.Builder
 		for _, call := range m.ToolCalls {
-			line += " → " + call.Name + call.Arguments
+			fmt.Fprintf(&calls, " → %s%s", call.Name, call.Arguments)
 		}
-		all = append(all, line)
+		all = append(all, fmt.Sprintf("%d.%d %s: %s%s", m.Step, m.Index, m.Role, m.Content, calls.String()))
 	}
 	return all
 }
