@@ -1,11 +1,13 @@
 package command
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,4 +108,85 @@ func TestMemory(t *testing.T) {
 		}, patience, 20*time.Millisecond)
 		require.Empty(t, answers)
 	})
+}
+
+// TestLongConversation has 250 messages with the real program, as it comes, and
+// kills it in the middle of a consolidation.
+func TestLongConversation(t *testing.T) {
+	t.Parallel()
+	const window, messages = 100, 250
+	longest := 0
+	model := remembering(t, &longest)
+	h := newHome(t, model.URL)
+	p := h.start(t, dieAt("consolidate.written"))
+	crashes := 0
+	say := func(id, text string) string {
+		for {
+			if reply, answered := p.converse(t, id, text); answered {
+				return reply
+			}
+			p.awaitExit(t)
+			crashes++
+			p = h.start(t)
+		}
+	}
+	for i := range messages {
+		require.Equal(t, "noted", say(fmt.Sprintf("m%d", i), fmt.Sprintf("fact %d", i)))
+	}
+	require.Equal(t, "New conversation.", say("new", "/new"))
+	memory := h.workspace("memory/MEMORY.md")
+	require.Eventually(t, func() bool {
+		data, err := os.ReadFile(memory)
+		return err == nil && len(fact.FindAll(data, -1)) == messages
+	}, patience, 20*time.Millisecond, "not all was taken in")
+	require.Equal(t, 1, crashes)
+	require.LessOrEqual(t, longest, window+1, "the window, and the message itself")
+
+	data, err := os.ReadFile(memory)
+	require.NoError(t, err)
+	var facts []string
+	for i := range messages {
+		facts = append(facts, fmt.Sprintf("fact %d", i))
+	}
+	require.Equal(t, strings.Join(facts, "\n"), strings.TrimSpace(string(data)))
+
+	var entries []string
+	require.Eventually(t, func() bool {
+		history, err := os.ReadFile(h.workspace("memory/HISTORY.md"))
+		require.NoError(t, err)
+		entries = regexp.MustCompile(`(?m)^\[2026-03-04 12:00\] They spoke of .*$`).FindAllString(string(history), -1)
+		return strings.HasSuffix(strings.Join(entries, ""), fmt.Sprintf("to fact %d.", messages-1))
+	}, patience, 20*time.Millisecond, "the last entry is missing")
+	require.GreaterOrEqual(t, len(entries), 4, "a half of the window each time, and what was left")
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(entries))), len(entries), "each entry once")
+
+	require.Equal(t, "noted", say("recall", "recall"))
+	last := model.Requests()[model.Count()-1]
+	require.Contains(t, last.Messages[0].Content.Text, "## Long-term Memory")
+	require.Contains(t, last.Messages[0].Content.Text, fmt.Sprintf("fact %d", messages-1))
+	require.Contains(t, last.Results()[0], "From the history:\n- [2026-03-04 12:00] They spoke of fact 0 ")
+	require.Regexp(t, `Said before:\n(- .*\n)*- .*, the user: fact 3`, last.Results()[0])
+	require.Empty(t, model.Invalid())
+	t.Logf("%d model calls, %d consolidations, at most %d messages in a prompt", model.Count(), len(entries), longest)
+}
+
+// converse sends a message and waits for its reply, unless the process ends first.
+func (p *process) converse(t *testing.T, id, text string) (reply string, answered bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-p.exited:
+			cancel()
+		case <-stop:
+		}
+	}()
+	if _, err := p.api().Send(ctx, "main", id, text); err != nil {
+		return "", false
+	}
+	message, err := p.api().Follow(ctx, id, nil)
+	return message.Reply, err == nil
 }
