@@ -8,7 +8,6 @@ import (
 	"github.com/slack-go/slack"
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/text"
 )
 
 // blockLimit is the most characters that the markdown blocks of a message hold.
@@ -65,11 +64,15 @@ type edit struct {
 }
 
 // rewrite returns Markdown with prose and code changed as said, and, if draw, with
-// tables and check boxes drawn. All else stays as the model wrote it.
+// tables and check boxes drawn. All else stays as the model wrote it. A text that is
+// too long is all prose.
 func rewrite(markdown string, draw bool, prose, code func(string) string) string {
+	if tooLong(markdown) {
+		return prose(markdown)
+	}
 	source := []byte(markdown)
 	var edits []edit
-	_ = ast.Walk(newParser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(parsed(source), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}

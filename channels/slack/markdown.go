@@ -4,19 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
-
-// newParser returns a parser of the Markdown that models write.
-func newParser() parser.Parser {
-	return goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
-}
 
 // mrkdwn is a text in Markdown in Slack's own markup, at most 4,000 characters: what
 // notifications show, and clients that know no blocks.
@@ -24,9 +15,12 @@ func mrkdwn(markdown string) string { return cutMarkup(render(markdown), textLim
 
 // render is mrkdwn of any length.
 func render(markdown string) string {
+	if tooLong(markdown) {
+		return prose(markdown)
+	}
 	source := []byte(markdown)
 	w := writer{source: source}
-	return strings.Join(w.blocks(newParser().Parse(text.NewReader(source)), true), "\n")
+	return strings.Join(w.blocks(parsed(source), true), "\n")
 }
 
 // writer writes parsed Markdown in Slack's markup.

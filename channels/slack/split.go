@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 
 	"github.com/holdfast-ai/holdfast/channels"
 )
@@ -29,21 +28,37 @@ func (*Channel) Split(markdown string) []channels.Part {
 	if len(snippets) == 0 && fits(markdown, partLimit) {
 		return []channels.Part{{Text: markdown}}
 	}
-	if len(snippets) == 0 {
-		markdown = rewrite(markdown, true, unchanged, unchanged)
-		snippets = snippetsIn(markdown) // tables may be such now
-	}
-	var parts []channels.Part
-	done := 0
-	for i, s := range snippets {
-		parts = append(parts, texts(markdown[done:s.start], partLimit)...)
-		parts = append(parts, channels.Part{Text: s.text, File: fmt.Sprintf("snippet-%d.%s", i+1, extensionOf(s.language))})
-		done = s.stop
-	}
-	return append(parts, texts(markdown[done:], partLimit)...)
+	var p parts
+	p.add(markdown, snippets, func(between string) {
+		for _, piece := range channels.Split(between, parseLimit) {
+			drawn := rewrite(piece, true, unchanged, unchanged)
+			p.add(drawn, snippetsIn(drawn), p.addText) // long tables are such now
+		}
+	})
+	return p.all
 }
 
 func unchanged(s string) string { return s }
+
+// parts are the messages that a text is sent as.
+type parts struct {
+	all   []channels.Part
+	files int
+}
+
+// add adds the snippets of a text as files, and has what is between them added.
+func (p *parts) add(markdown string, snippets []snippet, addBetween func(string)) {
+	done := 0
+	for _, s := range snippets {
+		addBetween(markdown[done:s.start])
+		p.files++
+		p.all = append(p.all, channels.Part{Text: s.text, File: fmt.Sprintf("snippet-%d.%s", p.files, extensionOf(s.language))})
+		done = s.stop
+	}
+	addBetween(markdown[done:])
+}
+
+func (p *parts) addText(markdown string) { p.all = append(p.all, texts(markdown, partLimit)...) }
 
 // texts are the parts of a text that fit into one message each.
 func texts(markdown string, limit int) []channels.Part {
@@ -76,7 +91,7 @@ type snippet struct {
 func snippetsIn(markdown string) []snippet {
 	source := []byte(markdown)
 	var found []snippet
-	for n := newParser().Parse(text.NewReader(source)).FirstChild(); n != nil; n = n.NextSibling() {
+	for n := outlined(source).FirstChild(); n != nil; n = n.NextSibling() {
 		fence, is := n.(*ast.FencedCodeBlock)
 		if !is || fence.Lines().Len() == 0 {
 			continue
