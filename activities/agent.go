@@ -31,7 +31,11 @@ type AgentOptions struct {
 	MaxTokens   int    // per completion
 	Temperature float64
 	Window      int // messages of earlier turns that the model sees
-	Tools       *tool.Registry
+	// Models opens a model that a session was told to use, by its name as in Model's
+	// title; nil: there is no other. Who made it closes it.
+	Models    func(name string) (Model, error)
+	Fallbacks []string // models that stand in, for people to see
+	Tools     *tool.Registry
 	// SubagentTools are the tools of subagents, by depth from 1.
 	SubagentTools []*tool.Registry
 	Prices        *price.Table  // nil: costs are not known

@@ -20,6 +20,10 @@ import (
 // shortened from its old end, down to the running turn; pictures that it does not
 // take are left out.
 func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system string, begun store.Begun) (llm.Response, error) {
+	model, err := a.modelOf(begun.Turn)
+	if err != nil {
+		return llm.Response{}, err
+	}
 	earlier := 0
 	for _, m := range begun.History {
 		if m.Turn != in.Turn {
@@ -30,8 +34,8 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 		System: system, Begun: begun, Turn: in.Turn, Window: min(a.Window, earlier), Now: time.Now(), Images: a.images(begun.Inbound),
 	}
 	for {
-		response, err := a.Provider.Complete(ctx, llm.Request{
-			Model:       a.Model,
+		response, err := model.Provider.Complete(ctx, llm.Request{
+			Model:       model.Name,
 			Messages:    prompt.Messages(conversation),
 			Tools:       a.tools(in.Session).Specs(ctx),
 			MaxTokens:   a.MaxTokens,
@@ -44,6 +48,7 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 		case errors.Is(err, llm.ErrTooLong) && conversation.Window > 0:
 			conversation.Window /= 2
 		default:
+			response.Provider, response.Asked = cmp.Or(response.Provider, model.Service), cmp.Or(response.Asked, model.Name)
 			return response, err
 		}
 		a.Logger.Info("the model does not take the conversation, asking again with less",

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -45,9 +46,9 @@ func (a *Agent) completed(ctx context.Context, session protocol.SessionRef, turn
 		Preview: protocol.Preview(m.Content, protocol.PreviewLimit),
 		Final:   len(m.ToolCalls) == 0,
 		Outbox:  turn.Outbox,
-		Model:   a.Name + "/" + a.Model,
+		Model:   cmp.Or(turn.Model, a.configured().Title()),
 		Usage:   protocol.Usage(turn.Usage),
-		Cost:    turn.Cost,
+		Cost:    turn.Cost, Unpriced: turn.Unpriced,
 	}
 	tools := a.tools(session)
 	for i, call := range m.ToolCalls {

@@ -130,6 +130,9 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *stor
 	begun.Turn.Usage.PromptTokens += response.Usage.PromptTokens
 	begun.Turn.Usage.CompletionTokens += response.Usage.CompletionTokens
 	begun.Turn.Cost += cost
+	if !priced {
+		begun.Turn.Unpriced++
+	}
 	return stored, nil
 }
 

@@ -29,7 +29,7 @@ func TestCompleteStoresWhatTheModelSaid(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, protocol.CompleteResult{
 		Preview: "hello", Final: true, Outbox: protocol.OutboxID("m1"), Model: "scripted/" + llmtest.Model,
-		Usage: protocol.Usage{PromptTokens: 10, CompletionTokens: 2},
+		Usage: protocol.Usage{PromptTokens: 10, CompletionTokens: 2}, Unpriced: 1,
 	}, result)
 	turn := b.turn(t)
 	require.Equal(t, store.TurnDone, turn.Status)

@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"go.temporal.io/sdk/activity"
 
@@ -57,64 +56,4 @@ func (a *Agent) stopCommands(ctx context.Context, turn string) error {
 		}
 	}
 	return nil
-}
-
-// Answer does and answers a command, once.
-func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.AnswerResult, error) {
-	info := activity.GetInfo(ctx)
-	turn, fresh, err := a.Store.Answer(ctx, store.AnswerInput{
-		Session: in.Session.Key, Channel: in.Session.Channel, Message: in.Message,
-		Reply: a.answer(ctx, in), Reset: in.Command == protocol.CommandNew,
-		Stop:       in.Command == protocol.CommandNew || in.Command == protocol.CommandStop,
-		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
-	})
-	if err != nil {
-		return protocol.AnswerResult{}, fmt.Errorf("answer /%s: %w", in.Command, err)
-	}
-	if in.Command == protocol.CommandNew {
-		a.rememberAll(ctx, in.Session.Key)
-	}
-	a.Events.Publish(ctx, in.Message, event.Event{Kind: event.Done})
-	return protocol.AnswerResult{Outbox: turn.Outbox, Answered: !fresh}, nil
-}
-
-const help = `I answer messages, using tools where they help. Commands:
-
-- ` + "`/new`" + ` start afresh: stop what is running and forget this conversation
-- ` + "`/stop`" + ` stop what is running
-- ` + "`/status`" + ` what is running
-- ` + "`/help`" + ` this text`
-
-func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput) string {
-	switch in.Command {
-	case protocol.CommandNew:
-		return "New conversation."
-	case protocol.CommandStop:
-		if in.Stopped {
-			return "Stopped."
-		}
-		return "Nothing is running."
-	case protocol.CommandStatus:
-		return status(in.Status) + a.children(ctx, in.Session.Key)
-	default:
-		return help
-	}
-}
-
-func status(s *protocol.Status) string {
-	switch {
-	case s != nil && s.Turn == "" && len(s.Children) > 0:
-		return "Waiting for subagents."
-	case s == nil || s.Turn == "":
-		return "Nothing is running."
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Working: step %d (%s), %d tokens so far.", s.Step, s.Doing, s.Tokens)
-	switch {
-	case s.Queued == 1:
-		b.WriteString(" One message is waiting.")
-	case s.Queued > 1:
-		fmt.Fprintf(&b, " %d messages are waiting.", s.Queued)
-	}
-	return b.String()
 }

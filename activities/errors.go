@@ -36,6 +36,9 @@ const (
 	errorTemporary = "Temporary"
 )
 
+// errModel says that the model which a session was told to use cannot be had.
+var errModel = errors.New("the model chosen for this conversation cannot be used")
+
 // failure decides what becomes of an activity that ended with err: hopeless
 // errors end the turn with a sentence for the user, the others are tried again.
 // A nil err is nil. ctx is the activity's, live the one from [alive].
@@ -51,6 +54,8 @@ func failure(ctx, live context.Context, err error) error {
 		return hopeless(protocol.ErrorTooLong, "The conversation is too long for the model. Start a new one with /new.")
 	case errors.Is(err, store.ErrTurnEnded), errors.Is(err, store.ErrNotFound):
 		return hopeless(protocol.ErrorInvalid, "The request had ended already: "+err.Error())
+	case errors.Is(err, errModel):
+		return hopeless(protocol.ErrorRefused, fmt.Sprintf("I could not ask: %v. `/model %s` goes back to the configured one.", err, defaultModel))
 	case failed == nil:
 		return err
 	case failed.Permanent():

@@ -4,6 +4,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,10 +125,14 @@ func (s *Starter) signalInOrder(ctx context.Context, m store.Inbound) error {
 // signal tells a message's session of it, starting the session if need be.
 func (s *Starter) signal(ctx context.Context, m store.Inbound) error {
 	ref := protocol.SessionRef{Key: m.Session, Channel: m.Channel}
+	model, err := s.o.Store.SessionModel(ctx, m.Session)
+	if err != nil {
+		return err
+	}
 	preview := protocol.Cut(strings.Join(strings.Fields(m.Text), " "), previewLimit)
 	ctx, cancel := context.WithTimeout(ctx, signalTimeout)
 	defer cancel()
-	_, err := s.o.Client.SignalWithStartWorkflow(ctx, protocol.WorkflowID(m.Session),
+	_, err = s.o.Client.SignalWithStartWorkflow(ctx, protocol.WorkflowID(m.Session),
 		protocol.MessageSignal, protocol.Message{
 			ID: m.ID, Sender: m.Sender, Command: protocol.Command(m.Command), Join: m.Join, Preview: preview, Child: m.Child,
 		},
@@ -138,7 +143,7 @@ func (s *Starter) signal(ctx context.Context, m store.Inbound) error {
 			TypedSearchAttributes: searchAttributes(m),
 		},
 		protocol.SessionWorkflow, protocol.SessionInput{
-			Session: ref, Model: s.o.Model, Limits: protocol.Limits{Steps: s.o.Steps, SubagentSteps: s.o.SubagentSteps},
+			Session: ref, Model: cmp.Or(model, s.o.Model), Limits: protocol.Limits{Steps: s.o.Steps, SubagentSteps: s.o.SubagentSteps},
 		})
 	if err != nil {
 		return fmt.Errorf("signal %s: %w", protocol.WorkflowID(m.Session), err)

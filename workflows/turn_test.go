@@ -106,7 +106,7 @@ func TestContinueAsNew(t *testing.T) {
 			Session: ref, Model: "scripted/model", Limits: b.limits,
 			State: protocol.SessionState{
 				Queue:  []protocol.Message{msg("m2"), bobs("m3")},
-				Turn:   &protocol.Turn{ID: "m1", Sender: "ana", Joinable: true, Step: 2, Tokens: 15},
+				Turn:   &protocol.Turn{ID: "m1", Sender: "ana", Joinable: true, Step: 2, Tokens: 15, Unpriced: 1},
 				Recent: []string{"m1", "m2", "m3"},
 			},
 		}, input)

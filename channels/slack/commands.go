@@ -11,28 +11,41 @@ import (
 	"github.com/slack-go/slack/slackutilsx"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 const (
-	maxListed  = 10 // requests in an answer: Slack drops acknowledgements of 20 KB
-	maxPreview = 80 // characters of a request
-	helpAnswer = "Mention me in a channel, or send me a direct message, and I get to work. Each thread is a conversation of its own.\n" +
-		"• `/holdfast status`: what I am working on here\n" +
-		"• `/holdfast stop`: stop what you asked for here\n" +
-		"• `/holdfast new`: begin a new conversation (in direct messages)\n" +
-		"In a thread, mention me with `stop`, `new`, `status` or `help` alone."
+	maxListed   = 10 // requests in an answer: Slack drops acknowledgements of 20 KB
+	maxPreview  = 80 // characters of a request
 	newAnswer   = "Each thread is a conversation of its own: mention me in a new message to begin one, or mention me with `new` in a thread to forget what was said there."
 	idleAnswer  = "I am not working on anything here."
 	otherAnswer = "I belong to another workspace."
 )
 
-// bareCommands are what a message that says nothing else means as a command.
-var bareCommands = map[string]bool{"stop": true, "new": true, "status": true, "help": true}
-
 // bareCommand returns the command that a whole text is, with or without a slash.
 func bareCommand(text string) (command string, ok bool) {
 	word := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "/")
-	return "/" + word, bareCommands[word]
+	_, known := protocol.LookupCommand(protocol.Command(word))
+	return "/" + word, known
+}
+
+// helpAnswer says how to get to work, and the commands.
+func helpAnswer() string {
+	var b strings.Builder
+	b.WriteString("Mention me in a channel, or send me a direct message, and I get to work. Each thread is a conversation of its own.\n")
+	var words []string
+	for _, command := range protocol.Commands() {
+		fmt.Fprintf(&b, "• `%s`: %s\n", command.Form("/holdfast "), command.Does)
+		words = append(words, string(command.Name))
+	}
+	fmt.Fprintf(&b, "In a channel, `status` and `stop` are about what was asked for there. "+
+		"In a thread, mention me with one of these words alone: `%s`.", strings.Join(words, "`, `"))
+	return b.String()
+}
+
+// threadAnswer says where a command belongs that is about one conversation.
+func threadAnswer(command string) string {
+	return fmt.Sprintf("Each thread is a conversation of its own: mention me in it with `%s`.", command)
 }
 
 // slash is a slash command.
@@ -87,10 +100,11 @@ func (r *receiver) answer(ctx context.Context, s slash, chat string) (string, er
 		r.log.Info("command refused", "why", string(why), "channel_id", by.channel, "user_id", by.user)
 		return r.explanation(ctx, by, why)
 	}
-	command, known := bareCommand(s.Text)
-	if !known || command == "/help" {
-		return helpAnswer, nil
+	command, arguments := protocol.ParseCommand("/" + strings.TrimPrefix(strings.TrimSpace(s.Text), "/"))
+	if command == protocol.CommandNone || command == protocol.CommandHelp {
+		return helpAnswer(), nil
 	}
+	text := strings.TrimSpace("/" + string(command) + " " + arguments)
 	if by.direct {
 		// A direct message between others has the same kind of ID, and the command may
 		// be given there too.
@@ -99,17 +113,21 @@ func (r *receiver) answer(ctx context.Context, s slash, chat string) (string, er
 			return "", fmt.Errorf("look whether the chat is known: %w", err)
 		}
 		if ours {
-			return "", r.order(ctx, command, "command-"+s.TriggerID, chat, "", by)
+			return "", r.order(ctx, text, "command-"+s.TriggerID, chat, "", by)
 		}
 	}
-	if command == "/new" {
+	switch command {
+	case protocol.CommandNew:
 		return newAnswer, nil
+	case protocol.CommandStatus, protocol.CommandStop:
+	default:
+		return threadAnswer(text), nil
 	}
 	waiting, err := r.waitingIn(ctx, chat)
 	if err != nil {
 		return "", err
 	}
-	if command == "/status" {
+	if command == protocol.CommandStatus {
 		return statusAnswer(waiting), nil
 	}
 	return r.stopOwn(ctx, s.TriggerID, waiting, by)
@@ -123,7 +141,7 @@ func (r *receiver) waitingIn(ctx context.Context, chat string) ([]channels.Waiti
 	}
 	var here []channels.Waiting
 	for _, w := range all {
-		if _, command := bareCommand(w.Message.Text); w.Message.Chat == chat && !command {
+		if command, _ := protocol.ParseCommand(w.Message.Text); w.Message.Chat == chat && command == protocol.CommandNone {
 			here = append(here, w)
 		}
 	}

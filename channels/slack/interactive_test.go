@@ -137,6 +137,8 @@ func TestSlashCommands(t *testing.T) {
 		require.Contains(t, say(slacktest.Ana, slacktest.General, "status"), "not working on anything")
 		require.Contains(t, say(slacktest.Ana, slacktest.General, "stop"), "not working on anything that you asked")
 		require.Contains(t, say(slacktest.Ana, slacktest.General, "new"), "Each thread is a conversation")
+		require.Contains(t, say(slacktest.Ana, slacktest.General, "usage"), "mention me in it with `/usage`")
+		require.Contains(t, say(slacktest.Ana, slacktest.General, "/model a/b"), "mention me in it with `/model a/b`")
 		require.Contains(t, say(slacktest.Ana, slacktest.DM, "status"), "not working on anything")
 		require.Empty(t, r.backend.Accepted())
 
@@ -163,6 +165,12 @@ func TestSlashCommands(t *testing.T) {
 		require.Equal(t, "/new", got.Text)
 		require.Equal(t, dmChat, got.Chat)
 		require.Empty(t, got.Thread)
+		require.Empty(t, say(slacktest.Ana, slacktest.DM, "Model a/B"))
+		require.Equal(t, "/model a/B", r.accepted(9).Text)
+
+		// In a thread a word alone is one, too.
+		r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" Usage", slacktest.InThread(two)))
+		require.Equal(t, "/usage", r.accepted(10).Text)
 	})
 }
 

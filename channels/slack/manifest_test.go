@@ -1,6 +1,7 @@
 package slack_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,14 +9,18 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	var manifest struct {
 		Features struct {
-			SlashCommands []struct{ Command string } `yaml:"slash_commands"`
-			AppHome       struct {
+			SlashCommands []struct {
+				Command string
+				Hint    string `yaml:"usage_hint"`
+			} `yaml:"slash_commands"`
+			AppHome struct {
 				Messages bool `yaml:"messages_tab_enabled"`
 				ReadOnly bool `yaml:"messages_tab_read_only_enabled"`
 			} `yaml:"app_home"`
@@ -45,6 +50,11 @@ func TestManifest(t *testing.T) {
 	require.Equal(t, names, manifest.OAuth.Scopes.Bot)
 	require.Equal(t, []string{"app_mention", "message.channels", "message.groups", "message.im", "message.mpim"}, manifest.Settings.Events.Bot)
 	require.Equal(t, "/holdfast", manifest.Features.SlashCommands[0].Command)
+	var commands []string
+	for _, command := range protocol.Commands() {
+		commands = append(commands, string(command.Name))
+	}
+	require.Equal(t, strings.Join(commands, " | "), manifest.Features.SlashCommands[0].Hint)
 	require.Contains(t, slack.Manifest, "callback_id: holdfast_stop")
 	require.True(t, manifest.Features.AppHome.Messages)
 	require.False(t, manifest.Features.AppHome.ReadOnly)

@@ -27,9 +27,11 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	if err != nil {
 		return nil, err
 	}
+	others := &models{cfg: n.cfg, log: n.log}
+	n.onClose(others.close)
 	return activities.NewAgent(activities.AgentOptions{
 		Store: n.store, Events: n.events, Logger: n.log,
-		Provider: n.model.provider, Name: n.model.service, Model: n.model.name,
+		Provider: n.model.provider, Name: n.model.service, Model: n.model.name, Models: others.open, Fallbacks: n.cfg.Fallbacks,
 		MaxTokens: n.cfg.Agent.MaxTokens, Temperature: n.cfg.Agent.Temperature, Window: n.cfg.Agent.MemoryWindow,
 		Gatherers: n.gatherers(), Tools: tools, SubagentTools: subagents, Supervisor: n.commands,
 		Workspace: n.cfg.Workspace, Signal: n.starter.Signal, Jobs: n.jobOptions(),

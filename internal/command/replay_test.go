@@ -73,6 +73,14 @@ func TestReplay(t *testing.T) {
 			n.send(t, "main", "", "/new")
 			n.ask(t, "main", "hello")
 		}},
+		{"commands-in-a-turn", []llmtest.Step{llmtest.Hang()}, func(t *testing.T, n *testNode, model *llmtest.Server) {
+			hanging := n.send(t, "main", "", "hang")
+			require.NoError(t, model.Await(t.Context(), 1))
+			for _, command := range []string{"/model scripted/other", "/model", "/jobs", "/usage", "/help", "/stop"} {
+				n.ask(t, "main", command)
+			}
+			require.Equal(t, channels.Failed, n.await(t, hanging).Status)
+		}},
 		{"cancelled-session", []llmtest.Step{llmtest.Hang()}, func(t *testing.T, n *testNode, model *llmtest.Server) {
 			hanging := n.send(t, "main", "", "hang")
 			require.NoError(t, model.Await(t.Context(), 1))

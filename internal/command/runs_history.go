@@ -29,7 +29,7 @@ func (h *history) add(event *historypb.HistoryEvent) {
 		h.scheduled[event.EventId] = len(h.steps)
 		h.steps = append(h.steps, step{
 			at: at, what: scheduled.ActivityType.GetName(), title: oneLine(decode[string](payloads(event.UserMetadata.GetSummary())), lineLimit),
-			activity: scheduled.ActivityId,
+			activity: scheduled.ActivityId, turn: decode[protocol.CompleteInput](scheduled.Input).Turn,
 		})
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED:
 		started := event.GetActivityTaskStartedEventAttributes()
@@ -104,16 +104,17 @@ func signalNote(input *commonpb.Payloads) string {
 
 // resultNote is what an activity's result says to a person.
 func (h *history) resultNote(completed *historypb.ActivityTaskCompletedEventAttributes) string {
-	what := ""
+	var scheduled step
 	if i, found := h.scheduled[completed.ScheduledEventId]; found {
-		what = h.steps[i].what
+		scheduled = h.steps[i]
 	}
-	switch what {
+	switch scheduled.what {
 	case protocol.CompleteActivity:
 		result := decode[protocol.CompleteResult](completed.Result)
 		if result.Answered {
 			return "answered before"
 		}
+		h.turns[scheduled.turn] = result
 		parts := []string{result.Preview}
 		for _, call := range result.Calls {
 			parts = append(parts, "→", call.Name)

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	enumspb "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 func runsShowCommand(s setting) *cobra.Command {
@@ -49,6 +51,9 @@ func (r runs) show(ctx context.Context, w io.Writer, id, run string) error {
 			fmt.Fprintf(w, "summary   %s\n", oneLine(text, lineLimit))
 		}
 	}
+	if tokens, cost := steps.spent(); tokens > 0 {
+		fmt.Fprintf(w, "spent     %d tokens, cost %s\n", tokens, cost)
+	}
 	if r.ui != "" {
 		fmt.Fprintf(w, "UI        %s\n", uiLink(r.ui, r.namespace, id, run))
 	}
@@ -68,8 +73,9 @@ func (r runs) showNow(ctx context.Context, w io.Writer, id, run string) {
 		fmt.Fprintf(w, "now       it does not answer: %s\n", oneLine(err.Error(), lineLimit))
 		return
 	}
-	fmt.Fprintf(w, "now       %s\nturn      %s, step %d, %d tokens; %d messages queued, %d turns done\n",
-		oneLine(status.Doing, lineLimit), status.Turn, status.Step, status.Tokens, status.Queued, status.Turns)
+	fmt.Fprintf(w, "now       %s\nturn      %s, step %d, %d tokens, cost %s; %d messages queued, %d turns done\n",
+		oneLine(status.Doing, lineLimit), status.Turn, status.Step, status.Tokens, protocol.Dollars(status.Cost, status.Unpriced),
+		status.Queued, status.Turns)
 }
 
 func printPending(w io.Writer, pending []*workflowpb.PendingActivityInfo, steps history) error {
@@ -105,7 +111,7 @@ func printSteps(w io.Writer, steps history) error {
 
 // steps reads a run's history as far as it is written.
 func (r runs) steps(ctx context.Context, id, run string) (history, error) {
-	h := history{scheduled: map[int64]int{}}
+	h := history{scheduled: map[int64]int{}, turns: map[string]protocol.CompleteResult{}}
 	events := r.client.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
@@ -125,12 +131,26 @@ type step struct {
 	title    string
 	note     string
 	activity string // its ID, for activities
+	turn     string // that it is for, for model calls
 }
 
 // history is what happened in a run.
 type history struct {
 	steps     []step
-	scheduled map[int64]int // activities' steps, by the event that scheduled them
+	scheduled map[int64]int                      // activities' steps, by the event that scheduled them
+	turns     map[string]protocol.CompleteResult // the last of each turn, which has its sums
+}
+
+// spent is what the model calls of the run used up, and of earlier runs for the turn
+// that this one went on with.
+func (h history) spent() (tokens int, cost string) {
+	var sum shownCost
+	for _, last := range h.turns {
+		tokens += last.Usage.PromptTokens + last.Usage.CompletionTokens
+		sum.Microdollars += last.Cost
+		sum.Unpriced += last.Unpriced
+	}
+	return tokens, sum.String()
 }
 
 // title is that of an activity.

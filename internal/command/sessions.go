@@ -83,15 +83,17 @@ func withStore(ctx context.Context, s setting, f func(config.Config, *store.Stor
 
 // sessionRow is a session as it is listed.
 type sessionRow struct {
-	Key              string    `json:"key"`
-	Channel          string    `json:"channel"`
-	Turns            int       `json:"turns"`
-	Messages         int       `json:"messages"`
-	PromptTokens     int       `json:"prompt_tokens"`
-	CompletionTokens int       `json:"completion_tokens"`
-	CreatedAt        time.Time `json:"created_at,omitzero"`
-	UsedAt           time.Time `json:"used_at,omitzero"`
-	Running          bool      `json:"running"` // it has work to do
+	Key              string `json:"key"`
+	Channel          string `json:"channel"`
+	Turns            int    `json:"turns"`
+	Messages         int    `json:"messages"`
+	PromptTokens     int    `json:"prompt_tokens"`
+	CompletionTokens int    `json:"completion_tokens"`
+	Model            string `json:"model,omitempty"` // that /model chose
+	shownCost
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UsedAt    time.Time `json:"used_at,omitzero"`
+	Running   bool      `json:"running"` // it has work to do
 }
 
 // sessionRows returns the sessions used last. Those whose first message waits
@@ -128,6 +130,7 @@ func sessionRowOf(s store.Session, running bool) sessionRow {
 	return sessionRow{
 		Key: s.Key, Channel: s.Channel, Turns: s.Turns, Messages: s.Messages,
 		PromptTokens: s.Usage.PromptTokens, CompletionTokens: s.Usage.CompletionTokens,
+		Model: s.Model, shownCost: shownCost{s.Cost, s.Unpriced},
 		CreatedAt: s.CreatedAt, UsedAt: s.UpdatedAt, Running: running,
 	}
 }
@@ -138,14 +141,14 @@ func printSessions(w io.Writer, rows []sessionRow) error {
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "SESSION\tTURNS\tMESSAGES\tTOKENS\tLAST USED\tRUNNING")
+	fmt.Fprintln(table, "SESSION\tTURNS\tMESSAGES\tTOKENS\tCOST\tLAST USED\tRUNNING")
 	for _, row := range rows {
 		running := "no"
 		if row.Running {
 			running = "yes"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\n", oneLine(row.Key, keyLimit), row.Turns, row.Messages,
-			row.PromptTokens+row.CompletionTokens, shownTime(row.UsedAt), running)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\t%s\n", oneLine(row.Key, keyLimit), row.Turns, row.Messages,
+			row.PromptTokens+row.CompletionTokens, row.shownCost, shownTime(row.UsedAt), running)
 	}
 	return table.Flush()
 }

@@ -68,15 +68,17 @@ type sessionDetail struct {
 }
 
 type turnRow struct {
-	ID        string           `json:"id"`
-	Number    int              `json:"number"` // in the session, from 1
-	Status    store.TurnStatus `json:"status"`
-	Steps     int              `json:"steps"`
-	Tokens    int              `json:"tokens"`
-	Reply     string           `json:"reply,omitempty"`
-	RunID     string           `json:"run_id,omitempty"`
-	StartedAt time.Time        `json:"started_at"`
-	EndedAt   time.Time        `json:"ended_at,omitzero"`
+	ID     string           `json:"id"`
+	Number int              `json:"number"` // in the session, from 1
+	Status store.TurnStatus `json:"status"`
+	Steps  int              `json:"steps"`
+	Tokens int              `json:"tokens"`
+	Model  string           `json:"model,omitempty"` // that /model chose
+	shownCost
+	Reply     string    `json:"reply,omitempty"`
+	RunID     string    `json:"run_id,omitempty"`
+	StartedAt time.Time `json:"started_at"`
+	EndedAt   time.Time `json:"ended_at,omitzero"`
 }
 
 type messageRow struct {
@@ -164,6 +166,7 @@ func detail(session store.Session, turns []numberedTurn, messages []store.Messag
 	for i, t := range turns {
 		d.TurnRows[i] = turnRow{
 			ID: t.ID, Number: t.Number, Status: t.Status, Steps: t.Steps, Tokens: t.Usage.PromptTokens + t.Usage.CompletionTokens,
+			Model: t.Model, shownCost: shownCost{t.Cost, t.Unpriced},
 			Reply: t.Reply, RunID: t.RunID, StartedAt: t.StartedAt, EndedAt: t.EndedAt,
 		}
 	}
@@ -184,8 +187,11 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 		running = ", at work"
 	}
 	fmt.Fprintf(w, "session   %s%s\n", oneLine(d.Key, keyLimit), running)
-	fmt.Fprintf(w, "stored    %d turns, %d messages, %d tokens, last used %s\n",
-		d.Turns, d.Messages, d.PromptTokens+d.CompletionTokens, shownTime(d.UsedAt))
+	fmt.Fprintf(w, "stored    %d turns, %d messages, %d tokens, cost %s, last used %s\n",
+		d.Turns, d.Messages, d.PromptTokens+d.CompletionTokens, d.shownCost, shownTime(d.UsedAt))
+	if d.Model != "" {
+		fmt.Fprintf(w, "model     %s; /model default undoes it\n", oneLine(d.Model, keyLimit))
+	}
 	if d.Epoch > 0 {
 		fmt.Fprintf(w, "epoch     %d; --epoch shows an earlier one, from 0\n", d.Epoch)
 	}
@@ -208,7 +214,7 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 }
 
 func (t turnRow) describe() string {
-	text := fmt.Sprintf("%d · %s: %s, %d steps, %d tokens", t.Number, t.ID, t.Status, t.Steps, t.Tokens)
+	text := fmt.Sprintf("%d · %s: %s, %d steps, %d tokens, cost %s", t.Number, t.ID, t.Status, t.Steps, t.Tokens, t.shownCost)
 	if !t.EndedAt.IsZero() {
 		text += ", " + shownDuration(t.EndedAt.Sub(t.StartedAt))
 	}

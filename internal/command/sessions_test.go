@@ -60,7 +60,7 @@ func TestSessions(t *testing.T) {
 		out, err := runCommand(t, environ, "sessions", "list")
 		require.NoError(t, err)
 		lines := strings.Split(out, "\n")
-		require.Equal(t, []string{"SESSION", "TURNS", "MESSAGES", "TOKENS", "LAST", "USED", "RUNNING"}, strings.Fields(lines[0]))
+		require.Equal(t, []string{"SESSION", "TURNS", "MESSAGES", "TOKENS", "COST", "LAST", "USED", "RUNNING"}, strings.Fields(lines[0]))
 		require.Equal(t, "http:other", strings.Fields(lines[1])[0])
 		fields := strings.Fields(lines[2])
 		require.Equal(t, []string{"http:main", "2", "6"}, fields[:3])
@@ -143,7 +143,7 @@ func TestSessionsWhoseFirstMessageWaits(t *testing.T) {
 	environ := []string{"HOLDFAST_HOME=" + dir}
 	out, err := runCommand(t, environ, "sessions", "list")
 	require.NoError(t, err)
-	require.Regexp(t, `http:main +0 +0 +0 +- +yes`, out)
+	require.Regexp(t, `http:main +0 +0 +0 +\$0 +- +yes`, out)
 	out, err = runCommand(t, environ, "sessions", "show", "http:main")
 	require.NoError(t, err)
 	require.Contains(t, out, "at work")

@@ -17,6 +17,7 @@ const (
 	CommandStop   Command = "stop"
 	CommandStatus Command = "status"
 	CommandModel  Command = "model"
+	CommandJobs   Command = "jobs"
 	CommandUsage  Command = "usage"
 )
 
@@ -31,6 +32,11 @@ type CommandSpec struct {
 	AtOnce bool
 }
 
+// Form is how a user gives the command: its name after a prefix, and its arguments.
+func (c CommandSpec) Form(prefix string) string {
+	return strings.TrimSpace(prefix + string(c.Name) + " " + c.Arguments)
+}
+
 // Commands are all there are, in the order of the help text.
 func Commands() []CommandSpec {
 	return []CommandSpec{
@@ -38,6 +44,7 @@ func Commands() []CommandSpec {
 		{Name: CommandStop, Does: "stop what is running", AtOnce: true},
 		{Name: CommandStatus, Does: "what is running", AtOnce: true},
 		{Name: CommandModel, Arguments: "[provider/model | default]", Does: "which model answers; with a name, another one does", AtOnce: true},
+		{Name: CommandJobs, Does: "what is scheduled", AtOnce: true},
 		{Name: CommandUsage, Does: "tokens and cost of this conversation", AtOnce: true},
 		{Name: CommandHelp, Does: "this text", AtOnce: true},
 	}

@@ -1,0 +1,124 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// Answer does and answers a command, once.
+func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.AnswerResult, error) {
+	info := activity.GetInfo(ctx)
+	answer := store.AnswerInput{
+		Session: in.Session.Key, Channel: in.Session.Channel, Message: in.Message,
+		Reset:      in.Command == protocol.CommandNew,
+		Stop:       in.Command == protocol.CommandNew || in.Command == protocol.CommandStop,
+		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
+	}
+	turn, fresh, err := a.answer(ctx, in, answer)
+	if err != nil {
+		return protocol.AnswerResult{}, fmt.Errorf("answer /%s: %w", in.Command, err)
+	}
+	if in.Command == protocol.CommandNew {
+		a.rememberAll(ctx, in.Session.Key)
+	}
+	a.Events.Publish(ctx, in.Message, event.Event{Kind: event.Done})
+	return protocol.AnswerResult{Outbox: turn.Outbox, Answered: !fresh}, nil
+}
+
+// answer completes what is answered, and stores it.
+func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer store.AnswerInput) (turn store.Turn, fresh bool, err error) {
+	switch in.Command {
+	case protocol.CommandNew:
+		answer.Reply = "New conversation."
+	case protocol.CommandStop:
+		answer.Reply = "Nothing is running."
+		if in.Stopped {
+			answer.Reply = "Stopped."
+		}
+	case protocol.CommandStatus:
+		answer.Reply = status(in.Status) + a.children(ctx, in.Session.Key)
+	case protocol.CommandModel:
+		answer.Reply, answer.Model, err = a.chooseModel(ctx, in)
+	case protocol.CommandJobs:
+		answer.Reply = a.jobs(ctx, in.Session, in.Message)
+	case protocol.CommandUsage:
+		answer.Reply, err = a.usage(ctx, in)
+	default:
+		answer.Reply = help()
+	}
+	if err != nil {
+		return store.Turn{}, false, err
+	}
+	return a.Store.Answer(ctx, answer)
+}
+
+func help() string {
+	var b strings.Builder
+	b.WriteString("I answer messages, using tools where they help. Commands:\n")
+	for _, command := range protocol.Commands() {
+		fmt.Fprintf(&b, "\n- `%s` %s", command.Form("/"), command.Does)
+	}
+	return b.String()
+}
+
+func status(s *protocol.Status) string {
+	switch {
+	case s != nil && s.Turn == "" && len(s.Children) > 0:
+		return "Waiting for subagents."
+	case s == nil || s.Turn == "":
+		return "Nothing is running."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Working: step %d (%s), %s so far.", s.Step, s.Doing, spentNow(s))
+	switch {
+	case s.Queued == 1:
+		b.WriteString(" One message is waiting.")
+	case s.Queued > 1:
+		fmt.Fprintf(&b, " %d messages are waiting.", s.Queued)
+	}
+	return b.String()
+}
+
+// spentNow is what the running turn used up.
+func spentNow(s *protocol.Status) string {
+	return fmt.Sprintf("%d tokens, cost %s", s.Tokens, protocol.Dollars(s.Cost, s.Unpriced))
+}
+
+// usage says what a session and its subagents used up.
+func (a *Agent) usage(ctx context.Context, in protocol.AnswerInput) (string, error) {
+	now := time.Now()
+	days, err := a.Store.Usage(ctx, store.UsageQuery{By: store.UsageByDay, Session: in.Session.Key, Zone: now.Location()})
+	if err != nil {
+		return "", err
+	}
+	var today, total store.Spent
+	for _, day := range days {
+		total.Add(day.Spent)
+		if day.Key == now.Format(time.DateOnly) {
+			today = day.Spent
+		}
+	}
+	var b strings.Builder
+	b.WriteString("What this conversation used up:\n")
+	if in.Status != nil && in.Status.Turn != "" {
+		fmt.Fprintf(&b, "\n- the running request: %s", spentNow(in.Status))
+	}
+	fmt.Fprintf(&b, "\n- today: %s\n- in total: %s", spent(today), spent(total))
+	if total.Unpriced > 0 {
+		fmt.Fprintf(&b, "\n\nThe price of %d of the %d model calls is not known.", total.Unpriced, total.Calls)
+	}
+	return b.String(), nil
+}
+
+func spent(s store.Spent) string {
+	return fmt.Sprintf("%d tokens in (%d of them cached), %d out, in %d model calls, cost %s",
+		s.PromptTokens, s.CachedTokens, s.CompletionTokens, s.Calls, protocol.Dollars(s.Cost, s.Unpriced))
+}

@@ -1,0 +1,144 @@
+package activities_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/llm/openai"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		input protocol.AnswerInput
+		want  string
+	}{
+		{"help", protocol.AnswerInput{Command: protocol.CommandHelp}, "`/model [provider/model | default]` which model answers"},
+		{"new", protocol.AnswerInput{Command: protocol.CommandNew}, "New conversation."},
+		{"stop, of what runs", protocol.AnswerInput{Command: protocol.CommandStop, Stopped: true}, "Stopped."},
+		{"stop, of nothing", protocol.AnswerInput{Command: protocol.CommandStop}, "Nothing is running."},
+		{"status, of nothing", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{}}, "Nothing is running."},
+		{"status, of what runs", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{
+			Turn: "m9", Step: 3, Doing: "exec: make", Tokens: 70, Queued: 2,
+		}}, "step 3 (exec: make), 70 tokens, cost $0 so far. 2 messages are waiting."},
+		{"status, with one more message", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{
+			Turn: "m9", Queued: 1,
+		}}, "One message is waiting."},
+		{"status, of what costs something", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{
+			Turn: "m9", Tokens: 70, Cost: 12_300, Unpriced: 1,
+		}}, "70 tokens, cost at least $0.0123 so far."},
+		{"jobs, of which there are none", protocol.AnswerInput{Command: protocol.CommandJobs}, "There are no jobs."},
+		{"model", protocol.AnswerInput{Command: protocol.CommandModel}, "`scripted/scripted` answers, as configured."},
+		{"usage, of a conversation that begins", protocol.AnswerInput{Command: protocol.CommandUsage, Status: &protocol.Status{
+			Turn: "m9", Tokens: 70, Cost: 12_300,
+		}}, "- the running request: 70 tokens, cost $0.0123\n- today: 0 tokens in (0 of them cached), 0 out, in 0 model calls, cost $0\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.accept(t, "m1", "/command", true)
+			tt.input.Session, tt.input.Message = session, "m1"
+			for i := range 2 {
+				result, err := execute[protocol.AnswerResult](t, b.agent.Answer, tt.input)
+				require.NoError(t, err)
+				require.Equal(t, i == 1, result.Answered)
+				require.Equal(t, protocol.OutboxID("m1"), result.Outbox)
+			}
+			require.Contains(t, b.turn(t).Reply, tt.want)
+			kept, err := b.store.Session(t.Context(), session.Key)
+			require.NoError(t, err)
+			require.Equal(t, tt.input.Command == protocol.CommandNew, kept.Epoch == 1, "only /new begins a new conversation, and once")
+		})
+	}
+}
+
+// withModels gives the agent the models of another provider.
+func (b *bundle) withModels(t *testing.T, other *llmtest.Server) {
+	t.Helper()
+	client, err := openai.New(openai.Options{Service: "other", BaseURL: other.URL})
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	b.options.Models = func(name string) (activities.Model, error) {
+		model, ours := strings.CutPrefix(name, "other/")
+		if !ours {
+			return activities.Model{}, errors.New("it is not configured")
+		}
+		return activities.Model{Provider: client, Service: "other", Name: model}, nil
+	}
+	b.agent, err = activities.NewAgent(b.options)
+	require.NoError(t, err)
+}
+
+// command answers a message that is a command.
+func (b *bundle) command(t *testing.T, id, text string) string {
+	t.Helper()
+	b.accept(t, id, text, false)
+	command, _ := protocol.ParseCommand(text)
+	_, err := execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{Session: session, Message: id, Command: command})
+	require.NoError(t, err)
+	turn, err := b.store.Turn(t.Context(), id)
+	require.NoError(t, err)
+	return turn.Reply
+}
+
+func TestModel(t *testing.T) {
+	t.Parallel()
+
+	t.Run("is that of the turn, from its first step to its last", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, calls(1, "noop", `{}`), llmtest.Text("usual"))
+		other := llmtest.NewServer(t, llmtest.Text("other"))
+		b.withModels(t, other)
+		require.Equal(t, "scripted/"+llmtest.Model, b.asked(t).Model)
+		b.command(t, "c1", "/model other/m")
+		result, err := b.complete(t, "m1", 2)
+		require.NoError(t, err)
+		require.Equal(t, "usual", result.Preview)
+
+		b.accept(t, "m2", "hi", false)
+		result, err = b.complete(t, "m2", 1, "m2")
+		require.NoError(t, err)
+		require.Equal(t, "other", result.Preview)
+		require.Equal(t, "other/m", result.Model)
+		require.Equal(t, 1, result.Unpriced)
+		require.Equal(t, "m", other.Requests()[0].Model)
+		require.Empty(t, b.model.Invalid())
+		require.Empty(t, other.Invalid())
+	})
+
+	t.Run("that cannot be had ends the turn with what to do", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.withModels(t, llmtest.NewServer(t))
+		b.command(t, "c1", "/model other/m")
+		b.options.Models = nil
+		var err error
+		b.agent, err = activities.NewAgent(b.options)
+		require.NoError(t, err)
+		b.accept(t, "m1", "hi", false)
+		_, err = b.complete(t, "m1", 1, "m1")
+		require.True(t, failed(t, err).NonRetryable())
+		require.Equal(t, protocol.ErrorRefused, failed(t, err).Type())
+		require.Contains(t, failed(t, err).Message(), "other/m")
+		require.Contains(t, failed(t, err).Message(), "`/model default`")
+	})
+
+	t.Run("is changed to what there is only", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.withModels(t, llmtest.NewServer(t))
+		require.Contains(t, b.command(t, "c1", "/model other/m"), "`other/m` answers in this conversation")
+		require.Contains(t, b.command(t, "c2", "/model x/y"), "Nothing is changed: `x/y` cannot be used: it is not configured.")
+		require.Contains(t, b.command(t, "c3", "/model other/a other/b"), "Nothing is changed")
+		require.Contains(t, b.command(t, "c4", "/model other/"+strings.Repeat("m", 200)), "Nothing is changed")
+		require.Contains(t, b.command(t, "c5", "/model"), "`other/m` answers in this conversation")
+	})
+}

@@ -1,0 +1,96 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// nameLimitOfModel bounds, in bytes, the name of a model that a session is told to
+// use: it goes into payloads.
+const nameLimitOfModel = 200
+
+// defaultModel is what a user says to have the configured model again.
+const defaultModel = "default"
+
+// Model is a model that may answer.
+type Model struct {
+	Provider llm.Provider
+	Service  string // the provider's name, as configured
+	Name     string // as the provider names it
+}
+
+// Title is the model as a user names it.
+func (m Model) Title() string { return m.Service + "/" + m.Name }
+
+// configured is the model that answers where nobody chose another.
+func (a *Agent) configured() Model {
+	return Model{Provider: a.Provider, Service: a.Name, Name: a.AgentOptions.Model}
+}
+
+// modelOf returns the model that answers in a turn.
+func (a *Agent) modelOf(turn store.Turn) (Model, error) {
+	if turn.Model == "" {
+		return a.configured(), nil
+	}
+	m, err := a.open(turn.Model)
+	if err != nil {
+		return Model{}, fmt.Errorf("%w: %s: %w", errModel, turn.Model, err)
+	}
+	return m, nil
+}
+
+func (a *Agent) open(name string) (Model, error) {
+	if a.Models == nil {
+		return Model{}, errors.New("there is no other model than the configured one")
+	}
+	return a.Models(name)
+}
+
+// chooseModel answers /model: it says which model answers or, with a name, has
+// another one answer, which is then not nil.
+func (a *Agent) chooseModel(ctx context.Context, in protocol.AnswerInput) (reply string, model *string, err error) {
+	asked, err := a.Store.Inbound(ctx, in.Message)
+	if err != nil {
+		return "", nil, err
+	}
+	_, arguments := protocol.ParseCommand(asked.Text)
+	name := strings.Trim(arguments, "`\"'")
+	switch {
+	case name == "":
+		reply, err = a.whichModel(ctx, in.Session.Key)
+		return reply, nil, err
+	case strings.EqualFold(name, defaultModel):
+		return fmt.Sprintf("From the next request on `%s` answers, as configured.", a.configured().Title()), new(string), nil
+	case len(name) > nameLimitOfModel || len(strings.Fields(name)) > 1:
+		return "Nothing is changed: name one model, as `provider/model`.", nil, nil
+	}
+	m, err := a.open(name)
+	if err != nil {
+		return fmt.Sprintf("Nothing is changed: `%s` cannot be used: %v.", name, err), nil, nil
+	}
+	title := m.Title()
+	return fmt.Sprintf("From the next request on `%s` answers in this conversation. `/model %s` undoes it.", title, defaultModel), &title, nil
+}
+
+// whichModel says which model answers in a session.
+func (a *Agent) whichModel(ctx context.Context, session string) (string, error) {
+	chosen, err := a.Store.SessionModel(ctx, session)
+	if err != nil {
+		return "", err
+	}
+	usual := a.configured().Title()
+	text := fmt.Sprintf("`%s` answers, as configured.", usual)
+	if chosen != "" {
+		text = fmt.Sprintf("`%s` answers in this conversation, `%s` in others; `/model %s` undoes it.", chosen, usual, defaultModel)
+	}
+	if len(a.Fallbacks) > 0 {
+		text += fmt.Sprintf(" When it cannot: `%s`.", strings.Join(a.Fallbacks, "`, `"))
+	}
+	return text, nil
+}

@@ -1,0 +1,124 @@
+package command
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// withOther configures another provider, whose models are at url.
+func withOther(url string) func(*config.Config, *roles) {
+	return func(c *config.Config, _ *roles) {
+		c.Providers["other"] = config.Provider{Kind: "custom", BaseURL: url, APIKey: "key", Timeout: time.Minute}
+	}
+}
+
+func TestModelCommand(t *testing.T) {
+	t.Parallel()
+
+	t.Run("has another model answer in this conversation", func(t *testing.T) {
+		t.Parallel()
+		usual, other := echo(t), llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step { return llmtest.Text("other " + r.Model) })
+		n := startNode(t, usual.URL, withOther(other.URL), func(c *config.Config, _ *roles) { c.Fallbacks = []string{"other/spare"} })
+		require.Equal(t, "`scripted/model` answers, as configured. When it cannot: `other/spare`.", n.ask(t, "main", "/model").Reply)
+		require.Equal(t, "From the next request on `other/a/b` answers in this conversation. `/model default` undoes it.",
+			n.ask(t, "main", "/model `other/a/b`").Reply)
+		n.closedCost(t, "http:main")
+		require.Equal(t, "other a/b", n.ask(t, "main", "hi").Reply)
+		run, err := runs{client: n.client}.steps(t.Context(), protocol.WorkflowID("http:main"), "")
+		require.NoError(t, err)
+		require.Equal(t, "other/a/b · step 1", run.steps[2].title, "who looks at the run sees which model answers")
+		require.Contains(t, n.ask(t, "main", "/model").Reply, "`other/a/b` answers in this conversation, `scripted/model` in others")
+		require.Equal(t, "echo 1", n.ask(t, "elsewhere", "hi").Reply)
+
+		require.Contains(t, n.ask(t, "main", "/model Default").Reply, "`scripted/model` answers, as configured")
+		require.Equal(t, "echo 2", n.ask(t, "main", "hi").Reply)
+		require.Empty(t, other.Invalid())
+		require.Empty(t, usual.Invalid())
+	})
+
+	t.Run("refuses what is not configured", func(t *testing.T) {
+		t.Parallel()
+		model := echo(t)
+		n := startNode(t, model.URL)
+		for _, tt := range []struct{ text, why string }{
+			{"/model nobody/x", "nobody is no provider that is configured"},
+			{"/model anthropic/claude-opus-5", "ANTHROPIC_API_KEY"},
+			{"/model x", "name the model as provider/model"},
+			{"/model scripted/", "name the model as provider/model"},
+			{"/model please take another", "name one model"},
+		} {
+			reply := n.ask(t, "main", tt.text).Reply
+			require.Contains(t, reply, "Nothing is changed")
+			require.Contains(t, reply, tt.why)
+		}
+		require.Equal(t, "echo 1", n.ask(t, "main", "hi").Reply)
+	})
+
+	t.Run("changes nothing of the turn that runs, and is inherited by subagents", func(t *testing.T) {
+		t.Parallel()
+		hold := make(chan struct{})
+		usual := llmtest.NewServer(t, llmtest.Calls(llmtest.Call{Name: "list_dir", Arguments: `{"path":"."}`}).After(hold), llmtest.Text("usual"))
+		other := delegating(t, 1, 1, llmtest.Call{})
+		n := startNode(t, usual.URL, withOther(other.URL))
+		running := n.send(t, "main", "", "look")
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		require.NoError(t, usual.Await(ctx, 1))
+		n.ask(t, "main", "/model other/m")
+		require.Contains(t, n.ask(t, "main", "/status").Reply, "0 tokens, cost $0 so far")
+		close(hold)
+		require.Equal(t, "usual", n.await(t, running).Reply)
+
+		require.Equal(t, "handed over", n.ask(t, "main", "delegate").Reply)
+		require.NoError(t, other.Await(ctx, 4), "the turn's two calls, the subagent's, the report's")
+		n.closedCost(t, "http:main")
+		require.Equal(t, 2, usual.Count())
+		require.Empty(t, other.Invalid())
+	})
+
+	t.Run("says what to do when the model is not configured any more", func(t *testing.T) {
+		t.Parallel()
+		usual := echo(t)
+		n := startNode(t, usual.URL)
+		gone := "other/m"
+		_, _, err := n.store.Accept(t.Context(), store.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main"})
+		require.NoError(t, err)
+		_, _, err = n.store.Answer(t.Context(), store.AnswerInput{Session: "http:main", Channel: "http", Message: "m1", Model: &gone})
+		require.NoError(t, err)
+		answer := n.ask(t, "main", "hi")
+		require.Equal(t, channels.Failed, answer.Status)
+		require.Contains(t, answer.Reply, "other/m")
+		require.Contains(t, answer.Reply, "/model default")
+		n.ask(t, "main", "/model default")
+		require.Equal(t, "echo 1", n.ask(t, "main", "hi").Reply)
+	})
+}
+
+func TestModelsAreNamedForGood(t *testing.T) {
+	t.Parallel()
+	m := &models{log: slog.New(slog.DiscardHandler), cfg: config.Default(t.TempDir())}
+	for _, row := range llm.Registry() {
+		m.cfg.Providers[row.Name] = config.Provider{BaseURL: "http://127.0.0.1:1/v1", APIKey: "key"}
+	}
+	defer m.close()
+	for _, row := range llm.Registry() {
+		for _, name := range []string{"gpt-5", "vendor/claude-opus-5", row.Name + "/x"} {
+			opened, err := m.open(row.Name + "/" + name)
+			require.NoError(t, err)
+			again, err := m.open(opened.Title())
+			require.NoError(t, err)
+			require.Equal(t, opened.Title(), again.Title(), "what is stored is what was meant")
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package command
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+)
+
+func TestUsageOfAHomeWithoutAStore(t *testing.T) {
+	t.Parallel()
+	environ := []string{"HOLDFAST_HOME=" + t.TempDir()}
+	out, err := runCommand(t, environ, "usage")
+	require.NoError(t, err)
+	require.Contains(t, out, "no model was called")
+	out, err = runCommand(t, environ, "usage", "--json", "--since", "all")
+	require.NoError(t, err)
+	require.JSONEq(t, `{"by":"day","rows":[],"total":{"calls":0,"prompt_tokens":0,"cached_tokens":0,"completion_tokens":0,
+		"cost_microdollars":0,"unpriced_calls":0}}`, out)
+	_, err = runCommand(t, environ, "usage", "--by", "colour")
+	require.ErrorContains(t, err, "day, session, model, sender")
+	_, err = runCommand(t, environ, "usage", "--since", "yesterday")
+	require.ErrorContains(t, err, "30d")
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	dir := llmtest.Call{Name: "list_dir", Arguments: `{"path":"."}`}
+	priced := llmtest.NewServer(t, llmtest.Calls(dir).Usage(1000, 100).Cached(600), llmtest.Text("done").Usage(2000, 200))
+	unpriced := llmtest.NewServer(t, llmtest.Text("free?").Usage(30, 3))
+	n := startNode(t, priced.URL, withOther(unpriced.URL), func(c *config.Config, _ *roles) {
+		c.Prices["scripted/*"] = config.Price{Input: 2, Cached: 1, Output: 10}
+	})
+	n.ask(t, "main", "look")
+	n.ask(t, "second", "/model other/m")
+	n.ask(t, "second", "hi")
+	environ := []string{"HOLDFAST_HOME=" + n.cfg.Home}
+	run := func(t *testing.T, args ...string) string {
+		out, err := runCommand(t, environ, args...)
+		require.NoError(t, err)
+		return out
+	}
+	today := time.Now().Format(time.DateOnly)
+
+	t.Run("of a run", func(t *testing.T) {
+		n.closedCost(t, "http:main")
+		require.NoError(t, writeRun(n.cfg.DataDir(), n.note("")))
+		require.Contains(t, run(t, "runs", "show", "http:main"), "spent     3300 tokens, cost $0.0084\n")
+	})
+
+	t.Run("of a conversation", func(t *testing.T) {
+		const line = "3000 tokens in (600 of them cached), 300 out, in 2 model calls, cost $0.0084"
+		require.Equal(t, "What this conversation used up:\n\n- today: "+line+"\n- in total: "+line, n.ask(t, "main", "/usage").Reply)
+		require.Contains(t, n.ask(t, "second", "/usage").Reply, "cost unknown\n\nThe price of 1 of the 1 model calls is not known.")
+	})
+
+	t.Run("by day", func(t *testing.T) {
+		out := run(t, "usage")
+		require.Regexp(t, `DAY +CALLS +PROMPT +CACHED +COMPLETION +COST\n`+today+` +3 +3030 +600 +303 +at least \$0\.0084\ntotal +3 `, out)
+		require.Contains(t, out, "the price of 1 of 3 calls (33 %) is not known")
+		require.NotContains(t, run(t, "usage", "--session", "http:main"), "not known")
+	})
+
+	t.Run("by session, model and sender", func(t *testing.T) {
+		require.Regexp(t, `SESSION .*\nhttp:main +2 .* \$0\.0084\nhttp:second +1 .* unknown\ntotal`, run(t, "usage", "--by", "session"))
+		require.Regexp(t, `MODEL .*\nscripted/\S+ +2 .* \$0\.0084\nother/\S+ +1 .* unknown\ntotal`, run(t, "usage", "--by", "model", "--since", "1d"))
+		require.Regexp(t, `SENDER .*\nhttp +3 `, run(t, "usage", "--by", "sender", "--since", "1h"))
+	})
+
+	t.Run("as JSON", func(t *testing.T) {
+		var report usageReport
+		require.NoError(t, json.Unmarshal([]byte(run(t, "usage", "--by", "session", "--json")), &report))
+		require.Equal(t, usageRow{
+			Key: "http:main", Calls: 2, PromptTokens: 3000, CachedTokens: 600, CompletionTokens: 300, shownCost: shownCost{Microdollars: 8400},
+		}, report.Rows[0])
+		require.Equal(t, shownCost{Microdollars: 8400, Unpriced: 1}, report.Total.shownCost)
+	})
+
+	t.Run("of sessions", func(t *testing.T) {
+		require.Regexp(t, `http:second .* unknown .*\nhttp:main +2 +4 +3300 +\$0\.0084 `, run(t, "sessions", "list"))
+		out := run(t, "sessions", "show", "http:main")
+		require.Contains(t, out, "3300 tokens, cost $0.0084, last used")
+		require.Contains(t, out, "done, 2 steps, 3300 tokens, cost $0.0084, ")
+		require.Contains(t, run(t, "sessions", "show", "http:second"), "model     other/m")
+	})
+}
+
+func TestParseSince(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("here", 2*60*60)
+	now := time.Date(2026, 11, 21, 15, 30, 0, 0, zone)
+	for text, want := range map[string]time.Time{
+		"1d":         time.Date(2026, 11, 21, 0, 0, 0, 0, zone),
+		"30d":        time.Date(2026, 10, 23, 0, 0, 0, 0, zone),
+		"36h":        time.Date(2026, 11, 20, 3, 30, 0, 0, zone),
+		"2026-11-01": time.Date(2026, 11, 1, 0, 0, 0, 0, zone),
+		"all":        {},
+	} {
+		got, err := parseSince(text, now)
+		require.NoError(t, err, text)
+		require.True(t, want.Equal(got), "%s: %s", text, got)
+	}
+	for _, text := range []string{"", "0d", "-1d", "-3h", "d", "tomorrow", "2026-13-01"} {
+		_, err := parseSince(text, now)
+		require.Error(t, err, text)
+	}
+}
