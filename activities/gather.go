@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,9 +22,14 @@ import (
 // mediaDir is where attached files are kept, in the workspace.
 const mediaDir = "media"
 
-// gatherTries bounds the attempts to get what belongs to a message. After them the
-// model is told that it could not be had: the message itself is worth an answer.
-const gatherTries = 3
+const (
+	// gatherTries bounds the attempts to get what belongs to a message. After them the
+	// model is told that it could not be had: the message itself is worth an answer.
+	gatherTries = 3
+	// gatherWaits is the same while the platform asks us to wait, which is no failure.
+	// The model call needs what is left of [serviceTries].
+	gatherWaits = 6
+)
 
 // gather asks the channel for what belongs to the messages that the step takes in,
 // once: it is stored with them.
@@ -40,14 +46,14 @@ func (a *Agent) gather(ctx context.Context, in protocol.CompleteInput, attempt i
 		if message.Gathered != nil || message.Turn != "" {
 			continue
 		}
-		if err := a.gatherFor(ctx, gatherer, message, attempt >= gatherTries); err != nil {
+		if err := a.gatherFor(ctx, gatherer, message, attempt); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Agent) gatherFor(ctx context.Context, gatherer channels.Gatherer, message store.Inbound, last bool) error {
+func (a *Agent) gatherFor(ctx context.Context, gatherer channels.Gatherer, message store.Inbound, attempt int) error {
 	since, err := a.Store.Before(ctx, message.ID)
 	if err != nil {
 		return err
@@ -56,7 +62,7 @@ func (a *Agent) gatherFor(ctx context.Context, gatherer channels.Gatherer, messa
 		Message: message.Message(), Since: since,
 		Save: func(name string, content io.Reader) (string, error) { return a.saveMedia(message.ID, name, content) },
 	})
-	if failed := remote.As(err); failed != nil && ctx.Err() == nil && (last || failed.Permanent()) {
+	if failed := remote.As(err); failed != nil && ctx.Err() == nil && (failed.Permanent() || attempt >= triesOf(failed)) {
 		a.Logger.Warn("message taken without what belongs to it", "session", message.Session, "message", message.ID, "err", err)
 		gathered = channels.Gathered{
 			Text:  message.Text,
@@ -73,6 +79,14 @@ func (a *Agent) gatherFor(ctx context.Context, gatherer channels.Gatherer, messa
 	})
 	failpoint.Hit("gather.stored")
 	return err
+}
+
+// triesOf is how many attempts to gather there are if they fail like this.
+func triesOf(failed *remote.Error) int {
+	if failed.Status == http.StatusTooManyRequests {
+		return gatherWaits
+	}
+	return gatherTries
 }
 
 // told is all that was gathered as one text.

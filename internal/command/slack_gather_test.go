@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,6 +45,21 @@ func TestSlackThreadJoinedInTheMiddle(t *testing.T) {
 	n.replies(t, slacktest.General, root, 2)
 	require.NotContains(t, model.Requests()[1].LastUser(), "earlier", "it was told once")
 	require.Empty(t, model.Invalid())
+}
+
+// TestSlackContextIsWaitedFor has Slack ask us to wait before it tells what was said.
+func TestSlackContextIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	server := slacktest.Start(t)
+	model := heard(t)
+	n := startSlack(t, server, model.URL, slack.ModeSocket)
+	server.RateLimit("conversations.replies", 4, time.Second)
+	root := server.Say(slacktest.Ben, slacktest.General, "what it is about").TS
+	asked := server.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" what did he say?", slacktest.InThread(root))
+	require.NoError(t, asked.Wait(t.Context()))
+	n.replies(t, slacktest.General, root, 1)
+	require.Contains(t, model.Requests()[0].LastUser(), "what it is about")
+	require.NotContains(t, model.Requests()[0].LastUser(), "Not available")
 }
 
 var savedAs = regexp.MustCompile(`\[Attached: notes\.txt \([^)]*\), saved as ([^\]]+)\]`)
