@@ -111,9 +111,17 @@ func TestSlackCrashWithDraft(t *testing.T) {
 	}
 	cases := map[string]func(*testing.T){}
 	for _, at := range []moment{
-		{point: "draft.start"}, {point: "draft.claimed"}, {point: "draft.posted"}, {point: "draft.stored"},
-		{after: "chat.startStream"}, {before: "chat.appendStream"}, {after: "chat.appendStream"},
-		{before: "chat.update"}, {after: "chat.update"}, {before: "chat.stopStream"}, {after: "chat.stopStream"},
+		{point: "draft.start"},
+		{point: "draft.claimed"},
+		{point: "draft.posted"},
+		{point: "draft.stored"},
+		{after: "chat.startStream"},
+		{before: "chat.appendStream"},
+		{after: "chat.appendStream"},
+		{before: "chat.update"},
+		{after: "chat.update"},
+		{before: "chat.stopStream"},
+		{after: "chat.stopStream"},
 	} {
 		name := at.point
 		if at.before != "" {

@@ -103,7 +103,9 @@ func (l *slackLoad) run(t testing.TB) {
 
 var loadText = regexp.MustCompile(`t\d{3} m\d{3}`)
 
-func (*slackLoad) text(thread, message int) string { return fmt.Sprintf("t%03d m%03d", thread, message) }
+func (*slackLoad) text(thread, message int) string {
+	return fmt.Sprintf("t%03d m%03d", thread, message)
+}
 
 // check checks that each message was answered once, in order, and acknowledged in
 // time, and reports the figures.
