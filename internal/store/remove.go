@@ -180,12 +180,14 @@ func (r *runner) removeTurn(ctx context.Context, t turnRow, forget string) error
 }
 
 // removeSession removes what is left of a session without turns. Its subagents'
-// sessions are removed before it, but for those that never began.
+// sessions are removed before it, but for those that never began; jobs that were
+// made in it go on.
 func (r *runner) removeSession(ctx context.Context, session string) error {
 	return r.each(ctx, session,
 		`DELETE FROM inbox WHERE turn IS NULL AND session IN (SELECT session FROM subagents WHERE parent = $1)`,
 		`DELETE FROM subagents WHERE parent = $1 OR session = $1`,
 		`DELETE FROM consolidations WHERE session = $1`,
+		`DELETE FROM jobs WHERE session = $1 AND ended_at > 0 AND NOT scheduled`,
 		`DELETE FROM sessions WHERE key = $1`)
 }
 

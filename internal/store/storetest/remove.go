@@ -150,6 +150,12 @@ func remove(t *testing.T, b *bundle) {
 	_, _, err = b.Answer(t.Context(), store.AnswerInput{Session: session, Channel: channel, Message: "m5", Reply: secret, Reset: true, Silent: true})
 	require.NoError(t, err)
 
+	for _, id := range []string{"j1", "j2"} {
+		_, err = b.AddJob(t.Context(), store.Job{ID: id, Message: "job " + id, Kind: store.JobEvery, Spec: "60", Session: session}, "", 5)
+		require.NoError(t, err)
+	}
+	require.NoError(t, b.RemoveJob(t.Context(), "j1"))
+
 	parts := b.remove(t, session, 4)
 	require.Len(t, parts, 2)
 	require.Equal(t, store.Removal{
@@ -161,13 +167,15 @@ func remove(t *testing.T, b *bundle) {
 	for name, rows := range b.dump(t) {
 		require.NotContains(t, rows, secret, name)
 		switch name {
-		case "inbox", "usage", "sqlite_sequence":
+		case "inbox", "usage", "jobs", "sqlite_sequence":
 		case "recall_data", "recall_idx", "recall_docsize", "recall_config": // an index in pieces that are merged at times
 		default:
 			require.Equal(t, before[name], rows, name)
 		}
 	}
 	require.Contains(t, b.dump(t)["usage"], "m4", "what it cost stays")
+	require.Contains(t, b.dump(t)["jobs"], "job j2", "it goes on")
+	require.NotContains(t, b.dump(t)["jobs"], "job j1")
 	_, err = b.Session(t.Context(), session)
 	require.ErrorIs(t, err, store.ErrNotFound)
 	_, err = b.Transcript(t.Context(), session, -1, 0)
