@@ -10,7 +10,7 @@ import (
 )
 
 func recall(t *testing.T, b *bundle) {
-	for i, text := range []string{"The harbour has a red lighthouse", "Ana likes tea with mılk", `what "quoted OR (words' do`, strings.Repeat("long ", 300_000)} {
+	for i, text := range []string{"The harbour has a red lighthouse", "Ana likes tea with mılk", `what "quoted OR (words' do`, strings.Repeat("long ", 30_000)} {
 		id := string(rune('a' + i))
 		in := message(id)
 		in.Text = text
