@@ -74,7 +74,7 @@ func pairingApproveCommand(s setting) *cobra.Command {
 			return withPairings(cmd.Context(), s, func(stored *store.Store) error {
 				p, err := stored.ApprovePairing(cmd.Context(), strings.ToUpper(strings.TrimSpace(args[0])))
 				if errors.Is(err, store.ErrNotFound) {
-					return fmt.Errorf("no such code, or it is older than an hour; let the person write to the bot again and see `holdfast pairing list`")
+					return errors.New("no such code, or it is older than an hour; let the person write to the bot again and see `holdfast pairing list`")
 				}
 				if err != nil {
 					return err
