@@ -48,7 +48,7 @@ func (c *Channel) mentionIn(match string) string {
 	found := address.FindStringSubmatch(match)
 	name := found[2]
 	for {
-		if id := c.people.named(name); id != "" {
+		if id := c.people.named(name, true); id != "" {
 			return found[1] + "<@" + id + ">" + found[2][len(name):]
 		}
 		if trimmed := strings.TrimRight(name, ".'’-"); trimmed != name {

@@ -50,7 +50,7 @@ func blockParsers() []util.PrioritizedValue {
 	all := parser.DefaultBlockParsers()
 	for i, p := range all {
 		if p.Value == parser.NewListParser() || p.Value == parser.NewBlockquoteParser() {
-			all[i].Value = shallow{p.Value.(parser.BlockParser)} //nolint:errcheck // it is one
+			all[i].Value = shallow{p.Value.(parser.BlockParser)}
 		}
 	}
 	return all

@@ -48,14 +48,14 @@ func (p *people) put(id string, k known) {
 	p.byID[id] = k
 }
 
-// named returns the ID of the user whom we know by this name, whatever its case;
-// empty if there is none, or more than one.
-func (p *people) named(name string) string {
+// named returns the ID of the user whom, or the channel that, we know by this name,
+// whatever its case; empty if there is none, or more than one.
+func (p *people) named(name string, user bool) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	only := ""
 	for id, k := range p.byID {
-		if !isUser(id) || k.name == "" || !strings.EqualFold(k.name, name) || time.Now().After(k.until) {
+		if isUser(id) != user || k.name == "" || !strings.EqualFold(k.name, name) || time.Now().After(k.until) {
 			continue
 		}
 		if only != "" {
@@ -85,29 +85,44 @@ func (c *Channel) who(ctx context.Context, id string) (known, error) {
 }
 
 // ask asks Slack who that is.
-func (c *Channel) ask(ctx context.Context, id string) (known, error) {
-	var k known
-	var err error
+func (c *Channel) ask(ctx context.Context, id string) (k known, err error) {
 	if isUser(id) {
-		err = c.call(ctx, "users.info", "", func(ctx context.Context) error {
-			user, err := c.api.GetUserInfoContext(ctx, id)
-			if err == nil {
-				k = known{name: cmp.Or(user.Profile.DisplayName, user.RealName, user.Profile.RealName, user.Name), zone: user.TZ}
-			}
-			return err
-		})
+		var user *slack.User
+		if user, err = c.user(ctx, id); err == nil {
+			k = known{name: nameOf(user), zone: user.TZ}
+		}
 	} else {
-		err = c.call(ctx, "conversations.info", "", func(ctx context.Context) error {
-			channel, err := c.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: id})
-			if err == nil {
-				k = known{name: channel.Name}
-			}
-			return err
-		})
+		var channel *slack.Channel
+		if channel, err = c.conversation(ctx, id); err == nil {
+			k = known{name: channel.Name}
+		}
 	}
-	switch code(err) {
-	case "user_not_found", "users_not_found", "user_not_visible", "channel_not_found":
+	if invisible[code(err)] {
 		return known{}, nil
 	}
 	return k, err
+}
+
+// invisible are Slack's errors for an ID of which we may know nothing.
+var invisible = map[string]bool{"user_not_found": true, "users_not_found": true, "user_not_visible": true, "channel_not_found": true}
+
+func (c *Channel) user(ctx context.Context, id string) (user *slack.User, err error) {
+	err = c.call(ctx, "users.info", "", func(ctx context.Context) error {
+		user, err = c.api.GetUserInfoContext(ctx, id)
+		return err
+	})
+	return user, err
+}
+
+// nameOf is how people see a user.
+func nameOf(user *slack.User) string {
+	return cmp.Or(user.Profile.DisplayName, user.RealName, user.Profile.RealName, user.Name)
+}
+
+func (c *Channel) conversation(ctx context.Context, id string) (channel *slack.Channel, err error) {
+	err = c.call(ctx, "conversations.info", "", func(ctx context.Context) error {
+		channel, err = c.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: id})
+		return err
+	})
+	return channel, err
 }

@@ -28,6 +28,7 @@ var Scopes = []Scope{
 	{"groups:history", "messages in private channels are not seen unless they mention the bot, threads cannot be read, and a reply may be posted twice after a crash"},
 	{"groups:read", "private channels have IDs for names"},
 	{"im:history", "direct messages are not seen"},
+	{"im:write", "nobody can be sent a direct message who did not write one first"},
 	{"mpim:history", "messages in group direct messages are not seen"},
 	{"reactions:write", "no reaction says that a message is seen"},
 	{"users:read", "people have IDs for names, and their time zones are unknown"},

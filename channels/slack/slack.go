@@ -57,7 +57,7 @@ type Options struct {
 }
 
 // Channel is a connection to one Slack workspace: a [channels.Receiver],
-// [channels.Sender], [channels.Finder], [channels.Splitter] and
+// [channels.Sender], [channels.Finder], [channels.Splitter], [channels.Reacher] and
 // [channels.Gatherer]. Safe for concurrent use; only Run is for one at a time.
 type Channel struct {
 	o   Options
