@@ -38,8 +38,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// newMCPServer has the tools echo and large, which only read, and hang, which says
-// nothing of itself, leaves a line in the folder, and never ends.
+// newMCPServer has the tools echo, large and meet, which only read, and hang, which
+// says nothing of itself, leaves a line in the folder, and never ends. A call of meet
+// ends when there is another.
 func newMCPServer(folder string) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "things", Version: "1"}, nil)
 	add := func(name string, hints *sdk.ToolAnnotations, run func(ctx context.Context, text string) (string, error)) {
@@ -65,6 +66,15 @@ func newMCPServer(folder string) *sdk.Server {
 	add("large", readOnly, func(_ context.Context, text string) (string, error) {
 		size, err := strconv.Atoi(text)
 		return strings.Repeat("0123456789", size/10), err
+	})
+	meeting := make(chan struct{})
+	add("meet", readOnly, func(ctx context.Context, text string) (string, error) {
+		select {
+		case meeting <- struct{}{}:
+		case <-meeting:
+		case <-ctx.Done():
+		}
+		return "met " + text, ctx.Err()
 	})
 	add("hang", nil, func(ctx context.Context, _ string) (string, error) {
 		opened, err := os.OpenFile(filepath.Join(folder, "hung"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -164,6 +164,7 @@ func TestLongConversation(t *testing.T) {
 	last := model.Requests()[model.Count()-1]
 	require.Contains(t, last.Messages[0].Content.Text, "## Long-term Memory")
 	require.Contains(t, last.Messages[0].Content.Text, fmt.Sprintf("fact %d", messages-1))
+	require.NotContains(t, last.Messages[0].Content.Text, "They spoke of", "the history is searched, not shown")
 	require.Contains(t, last.Results()[0], "From the history:\n- [2026-03-04 12:00] They spoke of fact 0 ")
 	require.Regexp(t, `Said before:\n(- .*\n)*- .*, the user: fact 3`, last.Results()[0])
 	require.Empty(t, model.Invalid())

@@ -33,6 +33,21 @@ func TestLoadReadsTheWorkspacesFilesInOrder(t *testing.T) {
 	require.Equal(t, []prompt.File{{Name: "AGENTS.md", Text: "agents \uFFFD"}, {Name: "TOOLS.md", Text: "tools"}}, files)
 }
 
+func TestLoadOrdersAllFiveFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	all := []string{"AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md"}
+	for _, name := range all {
+		write(t, dir, name, "text of "+name)
+	}
+	files, err := prompt.Load(dir)
+	require.NoError(t, err)
+	require.Len(t, files, len(all))
+	for i, name := range all {
+		require.Equal(t, prompt.File{Name: name, Text: "text of " + name}, files[i])
+	}
+}
+
 func TestLoadOfAnEmptyWorkspaceIsEmpty(t *testing.T) {
 	t.Parallel()
 	files, err := prompt.Load(t.TempDir())

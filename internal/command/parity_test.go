@@ -1,0 +1,268 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/memory"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// withChannels is a change to a node that has the channels besides HTTP.
+func withChannels(push map[string]pushChannel) func(*config.Config, *roles) {
+	return func(_ *config.Config, r *roles) { r.push = push }
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	cfg := config.Default(t.TempDir())
+	require.Equal(t, "40 15 100 4096 0.7", fmt.Sprint(
+		cfg.Agent.MaxIterations, cfg.Agent.SubagentMaxIterations, cfg.Agent.MemoryWindow, cfg.Agent.MaxTokens, cfg.Agent.Temperature))
+	require.Equal(t, 1, cfg.Agent.SubagentDepth)
+	require.True(t, cfg.Tools.RestrictToWorkspace)
+}
+
+// TestLimitOfModelCalls has a model that never comes to an end.
+func TestLimitOfModelCalls(t *testing.T) {
+	t.Parallel()
+	busy := llmtest.Calls(llmtest.Call{ID: "c", Name: "list_dir", Arguments: `{"path":"."}`})
+
+	t.Run("a turn ends after 40, and says so", func(t *testing.T) {
+		t.Parallel()
+		model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return busy })
+		n := startNode(t, model.URL)
+		answer := n.ask(t, "main", "go")
+		require.Equal(t, channels.Failed, answer.Status)
+		require.Contains(t, answer.Reply, "the limit of 40 model calls for one request without completing it")
+		require.Equal(t, 40, model.Count())
+		require.Empty(t, model.Invalid())
+	})
+
+	t.Run("a subagent after 15, and its parent is told", func(t *testing.T) {
+		t.Parallel()
+		memory := channeltest.NewMemory("memory")
+		worked := 0
+		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+			switch {
+			case strings.HasPrefix(r.Messages[0].Content.Text, "# Subagent"):
+				worked++
+				return busy
+			case strings.HasPrefix(r.LastUser(), "[Report"):
+				return llmtest.Text(r.LastUser())
+			case len(r.Results()) > 0:
+				return llmtest.Text("handed over")
+			default:
+				return llmtest.Calls(llmtest.Call{ID: "s", Name: "spawn", Arguments: `{"task":"work"}`})
+			}
+		})
+		startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": memory}))
+		deliver(t, memory, "1", "", "go")
+		report := posted(t, memory, 2)[1].Text
+		require.Contains(t, report, "which failed")
+		require.Contains(t, report, "the limit of 15 model calls")
+		require.Contains(t, report, "[Tell the user in one or two sentences what came of it, in plain words. Leave out subagents and IDs.]")
+		require.Equal(t, 15, worked)
+	})
+}
+
+// TestCallsOfOneCompletion looks at what runs beside what.
+func TestCallsOfOneCompletion(t *testing.T) {
+	t.Parallel()
+
+	t.Run("calls that only read run side by side", func(t *testing.T) {
+		t.Parallel()
+		model := llmtest.NewServer(t,
+			llmtest.Calls(
+				llmtest.Call{ID: "a", Name: "mcp_web_meet", Arguments: `{"text":"first"}`},
+				llmtest.Call{ID: "b", Name: "mcp_web_meet", Arguments: `{"text":"second"}`}),
+			llmtest.Text("done"))
+		n := startNode(t, model.URL, withMCP(map[string]config.MCPServer{"web": mcpOverHTTP(t, t.TempDir())}))
+		require.Equal(t, "done", n.ask(t, "main", "go").Reply)
+		require.Equal(t, []string{"met first", "met second"}, model.Requests()[1].Results())
+	})
+
+	t.Run("others run one after the other", func(t *testing.T) {
+		t.Parallel()
+		model := llmtest.NewServer(t,
+			llmtest.Calls(
+				llmtest.Call{ID: "a", Name: "exec", Arguments: `{"command":"sleep 0.5; echo one >> order"}`},
+				llmtest.Call{ID: "b", Name: "read_file", Arguments: `{"path":"order"}`},
+				llmtest.Call{ID: "c", Name: "exec", Arguments: `{"command":"echo two >> order"}`}),
+			llmtest.Text("done"))
+		n := startNode(t, model.URL)
+		require.Equal(t, "done", n.ask(t, "main", "go").Reply)
+		order, err := os.ReadFile(filepath.Join(n.cfg.Workspace, "order"))
+		require.NoError(t, err)
+		require.Equal(t, "one\ntwo\n", string(order))
+		read := model.Requests()[1].Results()[1]
+		require.Contains(t, read, "one")
+		require.NotContains(t, read, "two")
+	})
+}
+
+// TestRouting has one node serve several channels.
+func TestRouting(t *testing.T) {
+	t.Parallel()
+	one, two := channeltest.NewMemory("one"), channeltest.NewMemory("two")
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		_, about, _ := strings.Cut(r.LastUser(), "[Runtime Context]\n")
+		return llmtest.Text(about)
+	})
+	n := startNode(t, model.URL, withChannels(map[string]pushChannel{"one": one, "two": two}))
+	deliver(t, one, "1", "t1", "hi")
+	deliver(t, two, "1", "", "hi")
+	require.Equal(t, "c t1", posted(t, one, 1)[0].Chat+" "+posted(t, one, 1)[0].Thread)
+	require.Contains(t, posted(t, one, 1)[0].Text, "Channel: one\nChat: c\nSender: Ana")
+	require.Equal(t, "c ", posted(t, two, 1)[0].Chat+" "+posted(t, two, 1)[0].Thread)
+	require.Contains(t, posted(t, two, 1)[0].Text, "Channel: two\nChat: c\nSender: Ana")
+	require.Contains(t, n.ask(t, "main", "hi").Reply, "Channel: http\nChat: main")
+	n.closedCost(t, "one:c:t1")
+	n.closedCost(t, "two:c")
+	require.Len(t, one.Posted(), 1)
+	require.Len(t, two.Posted(), 1)
+}
+
+// TestMessageTool has the model write to the chat itself.
+func TestMessageTool(t *testing.T) {
+	t.Parallel()
+	write := llmtest.Calls(llmtest.Call{ID: "m", Name: "message", Arguments: `{"content":"written by the tool"}`})
+
+	t.Run("what it wrote to this chat is the reply, and there is no second", func(t *testing.T) {
+		t.Parallel()
+		memory := channeltest.NewMemory("memory")
+		model := llmtest.NewServer(t, write, llmtest.Text("I have told you."), llmtest.Text("next"))
+		n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": memory}))
+		deliver(t, memory, "1", "t", "tell me")
+		require.Equal(t, "c t written by the tool", sentTo(posted(t, memory, 1)[0]))
+		n.closedCost(t, "memory:c:t")
+		require.Len(t, memory.Posted(), 1)
+		deliver(t, memory, "2", "t", "and now?")
+		require.Equal(t, "c t next", sentTo(posted(t, memory, 2)[1]))
+	})
+
+	t.Run("a conversation that fetches its replies has but the reply", func(t *testing.T) {
+		t.Parallel()
+		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+			if len(r.Results()) > 0 {
+				return llmtest.Text(r.Results()[0])
+			}
+			return write
+		})
+		n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": channeltest.NewMemory("memory")}))
+		require.Contains(t, n.ask(t, "main", "tell me").Reply, "this conversation gets only your reply")
+	})
+
+	t.Run("the model is told what it is for", func(t *testing.T) {
+		t.Parallel()
+		model := echo(t)
+		n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": channeltest.NewMemory("memory")}))
+		n.ask(t, "main", "hi")
+		for _, offered := range model.Requests()[0].Tools {
+			if offered.Function.Name == "message" {
+				require.Contains(t, offered.Function.Description, "to another chat")
+				require.Contains(t, offered.Function.Description, "do not send it with this tool too")
+				return
+			}
+		}
+		require.Fail(t, "there is no message tool")
+	})
+}
+
+func sentTo(m channels.OutboundMessage) string { return m.Chat + " " + m.Thread + " " + m.Text }
+
+// TestWhatAnAgentAndItsSubagentsHave compares their tools and their prompts.
+func TestWhatAnAgentAndItsSubagentsHave(t *testing.T) {
+	t.Parallel()
+	memory := channeltest.NewMemory("memory")
+	model := delegating(t, 1, 1, llmtest.Call{})
+	n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": memory}))
+	require.NoError(t, os.MkdirAll(filepath.Join(n.cfg.Workspace, "memory"), 0o755))
+	for name, text := range map[string]string{"memory/MEMORY.md": "likes tea", "SOUL.md": "be kind"} {
+		require.NoError(t, os.WriteFile(filepath.Join(n.cfg.Workspace, name), []byte(text), 0o600))
+	}
+	deliver(t, memory, "1", "", "hello")
+	posted(t, memory, 1)
+	deliver(t, memory, "2", "", "delegate")
+	posted(t, memory, 3)
+
+	asked := func(subagent bool) (last llmtest.Request) {
+		for _, r := range model.Requests() {
+			if strings.HasPrefix(r.Messages[0].Content.Text, "# Subagent") == subagent {
+				last = r
+			}
+		}
+		return last
+	}
+	names := func(r llmtest.Request) (names []string) {
+		for _, offered := range r.Tools {
+			names = append(names, offered.Function.Name)
+		}
+		return names
+	}
+	main, child := asked(false), asked(true)
+	shared := []string{
+		"read_file", "write_file", "edit_file", "list_dir", "find_files", "grep", "apply_patch", "exec", "web_search", "web_fetch",
+	}
+	require.Subset(t, names(child), shared)
+	require.Subset(t, names(main), append(shared, "message", "spawn", "cron", "memory_search"))
+	for _, name := range []string{"message", "spawn", "cron", "memory_search"} {
+		require.NotContains(t, names(child), name)
+	}
+	require.Contains(t, main.Messages[0].Content.Text, "likes tea")
+	require.Contains(t, main.Messages[0].Content.Text, "be kind")
+	require.Len(t, child.Messages, 2, "no history")
+	require.NotContains(t, child.Messages[0].Content.Text, "likes tea", "no memory")
+	require.NotContains(t, child.Messages[0].Content.Text, "be kind")
+	require.True(t, strings.HasPrefix(child.LastUser(), "task 0"))
+
+	var spawned string
+	for _, r := range model.Requests() {
+		if i := slices.IndexFunc(r.Results(), func(s string) bool { return strings.HasPrefix(s, "The subagent") }); i >= 0 {
+			spawned = r.Results()[i]
+		}
+	}
+	require.Regexp(t, `^The subagent "part 0" \([0-9a-z]{8}\) has begun`, spawned)
+}
+
+// TestSenderScope has two people with a memory of their own each.
+func TestSenderScope(t *testing.T) {
+	t.Parallel()
+	push := channeltest.NewMemory("memory")
+	model := echo(t)
+	n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": push}), func(c *config.Config, _ *roles) { c.Memory.Scope = config.MemorySender })
+	ana, err := memory.ScopeOf(memory.Sender, "memory", "", "ana")
+	require.NoError(t, err)
+	for name, text := range map[string]string{"memory/MEMORY.md": "for all", "memory/" + ana.String() + "/MEMORY.md": "only ana's"} {
+		path := filepath.Join(n.cfg.Workspace, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	for i, sender := range []string{"ana", "ben"} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		require.NoError(t, push.Deliver(ctx, channels.InboundMessage{ID: fmt.Sprint(i), Chat: sender, Sender: sender, Text: "hi"}))
+		posted(t, push, i+1)
+		system := model.Requests()[i].Messages[0].Content.Text
+		require.Contains(t, system, "for all")
+		require.Equal(t, sender == "ana", strings.Contains(system, "only ana's"), sender)
+	}
+}
+
+// TestIDsOfSessions checks the form of keys, which people and scripts use.
+func TestIDsOfSessions(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "slack:C1", protocol.SessionKey("slack", "C1", ""))
+	require.Equal(t, "slack:T1/C2:1712.34", protocol.SessionKey("slack", "T1/C2", "1712.34"))
+	require.NotEqual(t, protocol.SessionKey("a", "b:c", ""), protocol.SessionKey("a", "b", "c"))
+}

@@ -1,0 +1,61 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// consolidate checks what is taken into the memory when: nothing of a session that
+// has less than a window, else all but the newest half of it.
+func consolidate(t *testing.T, b *bundle) {
+	const window, scope = 10, "scope"
+	said := 0
+	say := func(turns int) {
+		for range turns {
+			said++
+			id := fmt.Sprintf("m%02d", said)
+			b.accept(t, id)
+			input := step(id, 1, id)
+			input.Scope = func(store.Inbound) string { return scope }
+			b.begin(t, input)
+			b.complete(t, id, 1)
+		}
+	}
+	next := func(limit int) (store.Batch, bool) {
+		batch, found, err := b.NextBatch(t.Context(), scope, window, limit)
+		require.NoError(t, err)
+		return batch, found
+	}
+
+	say(4) // two messages each
+	_, found := next(100)
+	require.False(t, found, "less than a window")
+	say(2)
+	batch, found := next(100)
+	require.True(t, found)
+	require.Equal(t, []string{"m01", "m02", "m03", "m04"}, batch.Turns, "the newest half of a window stays")
+	require.Equal(t, []string{"u: text of m01", "a: m01 says 1"}, contents(batch.Messages)[:2])
+	again, _ := next(100)
+	require.Equal(t, batch, again, "until it is recorded")
+	small, _ := next(4)
+	require.Equal(t, []string{"m01", "m02"}, small.Turns)
+	require.NotEqual(t, batch.ID, small.ID)
+
+	require.NoError(t, b.MarkConsolidated(t.Context(), batch.Turns))
+	_, found = next(100)
+	require.False(t, found, "they are taken in")
+	_, found, err := b.NextBatch(t.Context(), "another", window, 100)
+	require.NoError(t, err)
+	require.False(t, found)
+
+	b.accept(t, "m99")
+	_, _, err = b.Answer(t.Context(), store.AnswerInput{Session: session, Channel: channel, Message: "m99", Reply: "New.", Reset: true})
+	require.NoError(t, err)
+	batch, found = next(100)
+	require.True(t, found)
+	require.Equal(t, []string{"m05", "m06"}, batch.Turns, "a fresh start leaves nothing behind")
+}
