@@ -24,7 +24,11 @@ var fact = regexp.MustCompile(`fact \d+`)
 // remembering is a model that answers everything, and when it is asked to
 // consolidate remembers each fact that it is shown.
 func remembering(t testing.TB, longest *int) *llmtest.Server {
-	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+	return llmtest.NewFunc(t, remembered(t, longest))
+}
+
+func remembered(t testing.TB, longest *int) func(llmtest.Request) llmtest.Step {
+	return func(r llmtest.Request) llmtest.Step {
 		if !strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
 			*longest = max(*longest, len(r.Messages)-1)
 			if strings.HasPrefix(r.LastUser(), "recall") && len(r.Results()) == 0 {
@@ -46,7 +50,7 @@ func remembering(t testing.TB, longest *int) *llmtest.Server {
 		})
 		require.NoError(t, err)
 		return llmtest.Calls(llmtest.Call{ID: "save", Name: "save_memory", Arguments: string(arguments)})
-	})
+	}
 }
 
 func TestMemory(t *testing.T) {
@@ -108,6 +112,41 @@ func TestMemory(t *testing.T) {
 		}, patience, 20*time.Millisecond)
 		require.Empty(t, answers)
 	})
+}
+
+// TestConsolidationsAreOneAtATime has several conversations that share a memory
+// be taken into it.
+func TestConsolidationsAreOneAtATime(t *testing.T) {
+	t.Parallel()
+	const sessions = 3
+	release := make(chan struct{})
+	longest := 0
+	remember := remembered(t, &longest)
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		step := remember(r)
+		if strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+			return step.After(release)
+		}
+		return step
+	})
+	n := startNode(t, model.URL, func(c *config.Config, _ *roles) { c.Agent.MemoryWindow = 4 })
+	say := func(from, to int) {
+		for i := range sessions {
+			for j := from; j < to; j++ {
+				require.Equal(t, "noted", n.ask(t, fmt.Sprint(i), fmt.Sprintf("fact %d", 10*i+j)).Reply)
+			}
+		}
+	}
+	say(0, 2)
+	require.NoError(t, model.Await(t.Context(), 2*sessions+1))
+	say(2, 4)
+	require.Equal(t, 2*2*sessions+1, model.Count(), "one is under way, and no other begins")
+	close(release)
+	history := filepath.Join(n.cfg.Workspace, "memory", "HISTORY.md")
+	require.Eventually(t, func() bool {
+		data, err := os.ReadFile(history)
+		return err == nil && strings.Count(string(data), "They spoke of") >= sessions
+	}, patience, 20*time.Millisecond)
 }
 
 // TestLongConversation has 250 messages with the real program, as it comes, and
