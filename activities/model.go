@@ -30,7 +30,7 @@ func (m Model) Title() string { return m.Service + "/" + m.Name }
 
 // configured is the model that answers where nobody chose another.
 func (a *Agent) configured() Model {
-	return Model{Provider: a.Provider, Service: a.Name, Name: a.AgentOptions.Model}
+	return Model{Provider: a.Provider, Service: a.Name, Name: a.Model}
 }
 
 // modelOf returns the model that answers in a turn.

@@ -21,15 +21,18 @@ func details(status protocol.Status, last string) string {
 		}
 		return text
 	}
-	text := fmt.Sprintf("**turn** `%s` · **step** %d · **tokens** %d · **cost** %s\n\n%s",
-		status.Turn, status.Step, status.Tokens, protocol.Dollars(status.Cost, status.Unpriced), status.Doing)
+	parts := []string{
+		fmt.Sprintf("**turn** `%s` · **step** %d · **tokens** %d · **cost** %s",
+			status.Turn, status.Step, status.Tokens, protocol.Dollars(status.Cost, status.Unpriced)),
+		status.Doing,
+	}
 	for _, child := range status.Children {
-		text += "\n\nsubagent: " + child.Label
+		parts = append(parts, "subagent: "+child.Label)
 	}
 	if status.Queued > 0 {
-		text += "\n\nmessages waiting: " + strconv.Itoa(status.Queued)
+		parts = append(parts, "messages waiting: "+strconv.Itoa(status.Queued))
 	}
-	return text
+	return strings.Join(parts, "\n\n")
 }
 
 // cut shortens text to at most limit bytes of whole characters.

@@ -1,14 +1,18 @@
 package command
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/sdk/v1"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 func TestUsageOfAHomeWithoutAStore(t *testing.T) {
@@ -30,7 +34,8 @@ func TestUsageOfAHomeWithoutAStore(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	dir := llmtest.Call{Name: "list_dir", Arguments: `{"path":"."}`}
-	priced := llmtest.NewServer(t, llmtest.Calls(dir).Usage(1000, 100).Cached(600), llmtest.Text("done").Usage(2000, 200))
+	priced := llmtest.NewServer(t, llmtest.Calls(dir).Usage(1000, 100).Cached(600), llmtest.Text("done").Usage(2000, 200),
+		llmtest.Calls(dir).Usage(100, 10), llmtest.Hang())
 	unpriced := llmtest.NewServer(t, llmtest.Text("free?").Usage(30, 3))
 	n := startNode(t, priced.URL, withOther(unpriced.URL), func(c *config.Config, _ *roles) {
 		c.Prices["scripted/*"] = config.Price{Input: 2, Cached: 1, Output: 10}
@@ -86,6 +91,23 @@ func TestUsage(t *testing.T) {
 		require.Contains(t, out, "3300 tokens, cost $0.0084, last used")
 		require.Contains(t, out, "done, 2 steps, 3300 tokens, cost $0.0084, ")
 		require.Contains(t, run(t, "sessions", "show", "http:second"), "model     other/m")
+	})
+
+	t.Run("of what runs", func(t *testing.T) {
+		hanging := n.send(t, "running", "", "look")
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		require.NoError(t, priced.Await(ctx, 4))
+		require.Contains(t, n.ask(t, "running", "/status").Reply, "110 tokens, cost $0.0003 so far.")
+		require.Contains(t, n.ask(t, "running", "/usage").Reply, "- the running request: 110 tokens, cost $0.0003\n- today: 100 tokens in")
+		require.Contains(t, run(t, "runs", "show", "http:running"), "step 2, 110 tokens, cost $0.0003; ")
+		described, err := n.client.QueryWorkflow(ctx, protocol.WorkflowID("http:running"), "", "__temporal_workflow_metadata")
+		require.NoError(t, err)
+		var metadata sdk.WorkflowMetadata
+		require.NoError(t, described.Get(&metadata))
+		require.Contains(t, metadata.CurrentDetails, "**tokens** 110 · **cost** $0.0003\n\nscripted/model · step 2")
+		n.ask(t, "running", "/stop")
+		require.Equal(t, channels.Failed, n.await(t, hanging).Status)
 	})
 }
 

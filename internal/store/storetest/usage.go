@@ -19,12 +19,12 @@ func (b *bundle) spend(t *testing.T, in store.Inbound, model string, cost int64)
 	_, _, err := b.Accept(t.Context(), in)
 	require.NoError(t, err)
 	b.begin(t, store.BeginInput{Session: in.Session, Channel: in.Channel, Turn: in.ID, Step: 1, Messages: []string{in.ID}})
-	b.pay(t, in.ID, 1, model, cost)
+	b.pay(t, in.ID, model, cost)
 }
 
-func (b *bundle) pay(t *testing.T, turn string, n int, model string, cost int64) {
+func (b *bundle) pay(t *testing.T, turn, model string, cost int64) {
 	t.Helper()
-	c := completed(turn, n)
+	c := completed(turn, 1)
 	c.Model, c.Cached, c.Cost, c.Priced = model, 4, max(cost, 0), cost >= 0
 	_, _, err := b.SaveCompletion(t.Context(), c)
 	require.NoError(t, err)
@@ -66,9 +66,9 @@ func usageSums(t *testing.T, b *bundle) {
 	b.begin(t, step("m3", 1, "m3"))
 	child := b.spawn(t, "m3")
 	grandchild := b.spawn(t, child.ID)
-	b.pay(t, "m3", 1, "gpt", 300)
-	b.pay(t, child.ID, 1, "tiny", 20)
-	b.pay(t, grandchild.ID, 1, "tiny", -1)
+	b.pay(t, "m3", "gpt", 300)
+	b.pay(t, child.ID, "tiny", 20)
+	b.pay(t, grandchild.ID, "tiny", -1)
 	consolidation := completed("", 0)
 	consolidation.Model, consolidation.Cached, consolidation.Cost, consolidation.Priced = "gpt", 4, 40, true
 	require.NoError(t, b.SaveConsolidation(t.Context(), store.Consolidation{ID: "c1", Session: session}, consolidation))
