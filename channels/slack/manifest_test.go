@@ -12,6 +12,32 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
+func TestManifestAt(t *testing.T) {
+	t.Parallel()
+	const url = "https://bot.example.com/slack"
+	for _, at := range []string{url, "https://bot.example.com", "https://bot.example.com/"} {
+		text, err := slack.ManifestAt(at)
+		require.NoError(t, err)
+		var manifest map[string]any
+		require.NoError(t, yaml.Unmarshal([]byte(text), &manifest))
+		settings, _ := manifest["settings"].(map[string]any)
+		require.Equal(t, false, settings["socket_mode_enabled"])
+		for _, where := range []string{"event_subscriptions", "interactivity"} {
+			part, _ := settings[where].(map[string]any)
+			require.Equal(t, url, part["request_url"], where)
+		}
+		features, _ := manifest["features"].(map[string]any)
+		commands, _ := features["slash_commands"].([]any)
+		command, _ := commands[0].(map[string]any)
+		require.Equal(t, url, command["url"])
+		require.NotContains(t, text, "holdfast.example.com")
+	}
+	for _, at := range []string{"", "bot.example.com", "http://bot.example.com/slack", "https://", "https://a:b@c/slack", "https://c/slack?a=b", "https://c/%zz"} {
+		_, err := slack.ManifestAt(at)
+		require.ErrorContains(t, err, "https://holdfast.example.com/slack", at)
+	}
+}
+
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	var manifest struct {

@@ -102,6 +102,7 @@ func New(o Options) (*Channel, error) {
 type Identity struct {
 	TeamID string
 	Team   string
+	Name   string // of the bot
 	UserID string // of the bot, as in mentions
 	BotID  string // of the bot, as in its messages
 	Scopes []string
@@ -123,7 +124,7 @@ func (c *Channel) Identify(ctx context.Context) (Identity, error) {
 		return Identity{}, fmt.Errorf("ask slack who we are: %w", err)
 	}
 	c.self = &Identity{
-		TeamID: answer.TeamID, Team: answer.Team, UserID: answer.UserID, BotID: answer.BotID,
+		TeamID: answer.TeamID, Team: answer.Team, Name: answer.User, UserID: answer.UserID, BotID: answer.BotID,
 		Scopes: splitScopes(answer.Header.Get("X-Oauth-Scopes")),
 	}
 	return *c.self, nil

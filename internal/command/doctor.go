@@ -55,6 +55,7 @@ func (d *doctor) examine(ctx context.Context) {
 	}
 	d.checkStore(ctx)
 	d.checkAPI(ctx)
+	d.checkSlack(ctx)
 	d.checkTools()
 	d.checkClock()
 	switch {
