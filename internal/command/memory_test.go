@@ -112,6 +112,35 @@ func TestMemory(t *testing.T) {
 		}, patience, 20*time.Millisecond)
 		require.Empty(t, answers)
 	})
+
+	t.Run("an answer that would drop most of the memory is asked for again", func(t *testing.T) {
+		t.Parallel()
+		kept := strings.TrimSpace(strings.Repeat("- a fact that is long known\n", 40))
+		updates := []string{"- likes tea", kept + "\n- likes tea"}
+		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+			if !strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+				return llmtest.Text("ok")
+			}
+			arguments, err := json.Marshal(map[string]string{"history_entry": "They spoke of tea.", "memory_update": updates[0]})
+			require.NoError(t, err)
+			updates = updates[1:]
+			return llmtest.Calls(llmtest.Call{ID: "save", Name: "save_memory", Arguments: string(arguments)})
+		})
+		n := startNode(t, model.URL)
+		path := filepath.Join(n.cfg.Workspace, "memory", "MEMORY.md")
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(kept), 0o600))
+		n.ask(t, "main", "I like tea")
+		n.ask(t, "main", "/new")
+		require.Eventually(t, func() bool {
+			data, err := os.ReadFile(path)
+			return err == nil && strings.HasSuffix(strings.TrimSpace(string(data)), "- likes tea")
+		}, patience, 20*time.Millisecond)
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, kept+"\n- likes tea", strings.TrimSpace(string(data)))
+		require.Empty(t, updates)
+	})
 }
 
 // TestConsolidationsAreOneAtATime has several conversations that share a memory

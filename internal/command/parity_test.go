@@ -1,13 +1,13 @@
 package command
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,7 +15,6 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
-	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -31,6 +30,8 @@ func TestDefaults(t *testing.T) {
 		cfg.Agent.MaxIterations, cfg.Agent.SubagentMaxIterations, cfg.Agent.MemoryWindow, cfg.Agent.MaxTokens, cfg.Agent.Temperature))
 	require.Equal(t, 1, cfg.Agent.SubagentDepth)
 	require.True(t, cfg.Tools.RestrictToWorkspace)
+	require.True(t, cfg.Heartbeat.Enabled)
+	require.Equal(t, 30*time.Minute, cfg.Heartbeat.Every)
 }
 
 // TestLimitOfModelCalls has a model that never comes to an end.
@@ -235,28 +236,17 @@ func TestWhatAnAgentAndItsSubagentsHave(t *testing.T) {
 	require.Regexp(t, `^The subagent "part 0" \([0-9a-z]{8}\) has begun`, spawned)
 }
 
-// TestSenderScope has two people with a memory of their own each.
-func TestSenderScope(t *testing.T) {
+// TestFallbacks has a model that is busy, and another one.
+func TestFallbacks(t *testing.T) {
 	t.Parallel()
-	push := channeltest.NewMemory("memory")
-	model := echo(t)
-	n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": push}), func(c *config.Config, _ *roles) { c.Memory.Scope = config.MemorySender })
-	ana, err := memory.ScopeOf(memory.Sender, "memory", "", "ana")
-	require.NoError(t, err)
-	for name, text := range map[string]string{"memory/MEMORY.md": "for all", "memory/" + ana.String() + "/MEMORY.md": "only ana's"} {
-		path := filepath.Join(n.cfg.Workspace, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	for i, sender := range []string{"ana", "ben"} {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		require.NoError(t, push.Deliver(ctx, channels.InboundMessage{ID: fmt.Sprint(i), Chat: sender, Sender: sender, Text: "hi"}))
-		posted(t, push, i+1)
-		system := model.Requests()[i].Messages[0].Content.Text
-		require.Contains(t, system, "for all")
-		require.Equal(t, sender == "ana", strings.Contains(system, "only ana's"), sender)
-	}
+	busy := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Status(503, "") })
+	spare := llmtest.NewServer(t, llmtest.Text("the spare one answers"))
+	n := startNode(t, busy.URL, func(c *config.Config, _ *roles) {
+		c.Providers["spare"] = config.Provider{Kind: "custom", BaseURL: spare.URL, APIKey: "key", Timeout: time.Minute}
+		c.Fallbacks = []string{"spare/model"}
+	})
+	require.Equal(t, "the spare one answers", n.ask(t, "main", "hi").Reply)
+	require.Equal(t, 1, busy.Count())
 }
 
 // TestIDsOfSessions checks the form of keys, which people and scripts use.

@@ -1,0 +1,80 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// testLink matches how docs/parity.md names a test: [package.TestName/subtest](file).
+var testLink = regexp.MustCompile(`\[(\w+)\.((?:Test|Fuzz)\w+)(?:/([^\]]+))?\]\(\.\./([^)]+_test\.go)\)`)
+
+// TestParityPage checks that each row of docs/parity.md is there and names tests
+// that are there, or says that it is open.
+func TestParityPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/parity.md")
+	require.NoError(t, err)
+	suites := sources(t, "../store/storetest", "../llm/llmtest", "../../channels/channeltest")
+	rows := map[string]bool{}
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(line, " | ")
+		row := strings.TrimPrefix(cells[0], "| ")
+		if !strings.HasPrefix(line, "| ") || row == "" || row == "#" {
+			continue
+		}
+		require.Len(t, cells, 4, line)
+		require.False(t, rows[row], "%s is there twice", row)
+		rows[row] = true
+		links := testLink.FindAllStringSubmatch(cells[3], -1)
+		require.True(t, len(links) > 0 || strings.Contains(line, "not yet"), "%s: neither a test nor `not yet`", row)
+		require.Equal(t, strings.Count(cells[3], "]("), len(links), "%s: a link that names no test", row)
+		for _, link := range links {
+			file, err := os.ReadFile(filepath.Join("../..", link[4]))
+			require.NoError(t, err, row)
+			require.Regexp(t, `(?m)^package `+link[1]+`(_test)?$`, string(file), row)
+			require.Contains(t, string(file), "func "+link[2]+"(", row)
+			if link[3] != "" {
+				require.True(t, hasSubtest(string(file)+suites, link[3]), "%s: no subtest %q", row, link[3])
+			}
+		}
+	}
+	for _, span := range [][2]int{{1, 7}, {10, 18}, {20, 24}, {30, 35}, {40, 46}, {50, 52}, {60, 63}, {70, 75}} {
+		for i := span[0]; i <= span[1]; i++ {
+			require.True(t, rows[fmt.Sprintf("P%d", i)], "P%d is missing", i)
+		}
+	}
+}
+
+// hasSubtest reports whether Go code has the name of a subtest, or of each in a path
+// of them, as a string literal.
+func hasSubtest(code, name string) bool {
+	if strings.Contains(code, strconv.Quote(name)) {
+		return true
+	}
+	outer, inner, nested := strings.Cut(name, "/")
+	return nested && outer != "" && hasSubtest(code, outer) && hasSubtest(code, inner)
+}
+
+// sources are all Go files of the folders, in one.
+func sources(t *testing.T, folders ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, folder := range folders {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		require.NoError(t, err)
+		require.NotEmpty(t, files, folder)
+		for _, name := range files {
+			data, err := os.ReadFile(name)
+			require.NoError(t, err)
+			all.Write(data)
+		}
+	}
+	return all.String()
+}
