@@ -26,10 +26,15 @@ test: ## All tests
 race: ## Tests with the race detector, of everything but the engine
 	go test -race -shuffle=on $(RACE)
 
+# Other people's servers and clients. emulate wants this node.
+PEERS := @copilotkit/aimock@1.43.0 @slack/bolt@5.1.0 emulate@0.12.2 node@22.23.3 \
+	@modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31
+
 .PHONY: peers
 peers: ## Tests against other people's servers, which npm installs into .peers
-	npm install --prefix .peers --no-audit --no-fund --save-exact @copilotkit/aimock@1.43.0
-	HOLDFAST_PEERS=$(CURDIR)/.peers go test -tags peers -run '^TestAimock' -count=1 ./internal/command
+	npm install --prefix .peers --no-audit --no-fund --save-exact $(PEERS)
+	HOLDFAST_PEERS=$(CURDIR)/.peers go test -tags peers -run '^Test(Aimock|Bolt|Emulate|Peer)' -count=1 \
+		./internal/command ./channels/slack ./channels/slack/slacktest ./internal/tool/mcp
 
 .PHONY: bench
 bench: ## Latency and throughput beside the engine's own floor
