@@ -45,6 +45,15 @@ func (e *engine) SignalWithStartWorkflow(
 	return nil, nil
 }
 
+// ScheduleClient returns one that takes every schedule.
+func (e *engine) ScheduleClient() client.ScheduleClient { return schedules{} }
+
+type schedules struct{ client.ScheduleClient }
+
+func (schedules) Create(context.Context, client.ScheduleOptions) (client.ScheduleHandle, error) {
+	return nil, nil
+}
+
 func (e *engine) setRefuse(refuse func(protocol.Message) error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

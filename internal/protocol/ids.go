@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -95,9 +96,10 @@ func escape(part string) string {
 
 // shortHash is 20 characters, 100 bits, of a hash over parts.
 func shortHash(parts ...string) string {
-	h := sha256.New()
+	var all strings.Builder
 	for _, part := range parts {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+		all.WriteString(strconv.Itoa(len(part)) + ":" + part)
 	}
-	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)))[:20]
+	sum := sha256.Sum256([]byte(all.String()))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))[:20]
 }

@@ -242,7 +242,7 @@ func TestKindsOfTheTools(t *testing.T) {
 		"read_file": false, "list_dir": false, "find_files": false, "grep": false, "write_file": true, "edit_file": true,
 		"apply_patch": true,
 	} {
-		found, err := b.tools.Lookup(name)
+		found, err := b.tools.Lookup(t.Context(), name)
 		require.NoError(t, err)
 		require.Equal(t, keyed, found.Kind == tool.Keyed, name)
 		require.Equal(t, !keyed, found.ReadOnly, name)

@@ -115,7 +115,7 @@ func TestReadingStopsWithItsContext(t *testing.T) {
 	for name, arguments := range map[string]string{
 		"read_file": `{"path":"a.txt"}`, "find_files": `{"pattern":"*"}`, "grep": `{"pattern":"line"}`,
 	} {
-		found, err := b.tools.Lookup(name)
+		found, err := b.tools.Lookup(t.Context(), name)
 		require.NoError(t, err)
 		_, err = found.Run(ctx, tool.Call{Arguments: []byte(arguments)})
 		require.ErrorIs(t, err, stopped, name)

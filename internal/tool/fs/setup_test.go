@@ -66,7 +66,7 @@ func (b *bundle) attempt(t *testing.T, journal tool.Journal, name string, argume
 	t.Helper()
 	data, err := json.Marshal(arguments)
 	require.NoError(t, err)
-	found, err := b.tools.Lookup(name)
+	found, err := b.tools.Lookup(t.Context(), name)
 	require.NoError(t, err)
 	result, err := found.Run(t.Context(), tool.Call{Key: "m1.1.0", Arguments: data, Journal: journal})
 	return result.Text, err

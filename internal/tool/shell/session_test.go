@@ -64,7 +64,7 @@ func (c *conversation) attempt(ctx context.Context, t *testing.T, key, name stri
 	require.NoError(t, err)
 	var registry tool.Registry
 	require.NoError(t, registry.Register(tools...))
-	found, err := registry.Lookup(name)
+	found, err := registry.Lookup(t.Context(), name)
 	require.NoError(t, err)
 	encoded, err := json.Marshal(arguments)
 	require.NoError(t, err)

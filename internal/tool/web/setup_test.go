@@ -42,7 +42,7 @@ func lookup(t *testing.T, o web.Options, name string) tool.Tool {
 	require.NoError(t, err)
 	var registry tool.Registry
 	require.NoError(t, registry.Register(tools...))
-	found, err := registry.Lookup(name)
+	found, err := registry.Lookup(t.Context(), name)
 	require.NoError(t, err)
 	return found
 }
