@@ -205,7 +205,7 @@ func TestBuiltinSkillsCanBeReadByTheAgentsTools(t *testing.T) {
 	made, err := toolfs.New(toolfs.Options{Workspace: dir, Restrict: true})
 	require.NoError(t, err)
 	require.NoError(t, tools.Register(made...))
-	read, err := tools.Lookup("read_file")
+	read, err := tools.Lookup(t.Context(), "read_file")
 	require.NoError(t, err)
 	skills, err := skill.Load(dir, nothing)
 	require.NoError(t, err)
