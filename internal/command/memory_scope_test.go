@@ -2,9 +2,9 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,7 +32,7 @@ func TestSenderScope(t *testing.T) {
 	for i, sender := range []string{"ana", "ben"} {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, push.Deliver(ctx, channels.InboundMessage{ID: fmt.Sprint(i), Chat: sender, Sender: sender, Text: "hi"}))
+		require.NoError(t, push.Deliver(ctx, channels.InboundMessage{ID: strconv.Itoa(i), Chat: sender, Sender: sender, Text: "hi"}))
 		posted(t, push, i+1)
 		system := model.Requests()[i].Messages[0].Content.Text
 		require.Contains(t, system, "for all")

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -162,7 +163,7 @@ func TestConsolidationsAreOneAtATime(t *testing.T) {
 	say := func(from, to int) {
 		for i := range sessions {
 			for j := from; j < to; j++ {
-				require.Equal(t, "noted", n.ask(t, fmt.Sprint(i), fmt.Sprintf("fact %d", 10*i+j)).Reply)
+				require.Equal(t, "noted", n.ask(t, strconv.Itoa(i), fmt.Sprintf("fact %d", 10*i+j)).Reply)
 			}
 		}
 	}

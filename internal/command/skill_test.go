@@ -73,7 +73,7 @@ func TestSkills(t *testing.T) {
 		builtin, err := os.ReadFile("../skill/builtin/weather/SKILL.md")
 		require.NoError(t, err)
 		body := string(builtin[strings.LastIndex(string(builtin), "---\n")+4:])
-		for _, line := range strings.Split(strings.TrimSpace(body), "\n") {
+		for line := range strings.SplitSeq(strings.TrimSpace(body), "\n") {
 			require.Contains(t, model.Requests()[1].Results()[0], line)
 		}
 	})
