@@ -1,6 +1,8 @@
 package slack_test
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -73,6 +75,11 @@ func TestManifest(t *testing.T) {
 		require.Contains(t, slacktest.AllScopes, scope.Name)
 	}
 	require.IsIncreasing(t, names)
+	page, err := os.ReadFile("../../docs/slack.md")
+	require.NoError(t, err)
+	for _, scope := range slack.Scopes {
+		require.Regexp(t, "\\n\\| `"+scope.Name+"` \\|.+\\| "+regexp.QuoteMeta(scope.Why)+" \\|\\n", string(page))
+	}
 	require.Equal(t, names, manifest.OAuth.Scopes.Bot)
 	require.Equal(t, []string{"app_mention", "message.channels", "message.groups", "message.im", "message.mpim"}, manifest.Settings.Events.Bot)
 	require.Equal(t, "/holdfast", manifest.Features.SlashCommands[0].Command)
