@@ -175,6 +175,9 @@ func TestEmulate(t *testing.T) {
 	require.Equal(t, "ana", got.SenderName)
 	require.Len(t, got.Before, 1)
 
+	_, err = e.channel.Reach(t.Context(), self.UserID, ops)
+	require.ErrorContains(t, err, "allow_channels does not have "+ops, "we are in it, and so is whoever asks")
+
 	gone := root
 	gone.Chat = self.TeamID + "/C0NOWHERE"
 	_, err = e.channel.Send(t.Context(), gone)
