@@ -57,6 +57,8 @@ type AgentOptions struct {
 // Agent has the activities of a turn. Its exported methods are activities.
 type Agent struct {
 	AgentOptions
+
+	rests rests // memories that are left alone for now
 }
 
 // NewAgent returns the activities of a turn.

@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -41,7 +42,11 @@ func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (
 	} else {
 		result.More, err = a.consolidate(live, in.Scope)
 	}
-	if errors.Is(err, errAnswer) && attempt >= consolidationTries {
+	useless := errors.Is(err, errAnswer) && attempt >= consolidationTries
+	if refused := remote.As(err); useless || refused != nil && refused.Permanent() {
+		a.rests.begin(in.Scope)
+	}
+	if useless {
 		return result, hopeless(protocol.ErrorInvalid, err.Error())
 	}
 	return result, failure(ctx, live, err)
@@ -53,6 +58,9 @@ func (a *Agent) consolidateAll(ctx context.Context) error {
 		return err
 	}
 	for _, scope := range scopes {
+		if a.rests.on(scope) {
+			continue
+		}
 		_, found, err := a.Store.NextBatch(ctx, scope, a.Window, 1)
 		if err == nil && found {
 			err = a.Remember(ctx, scope)

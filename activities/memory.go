@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/memory"
@@ -33,11 +34,12 @@ func (a *Agent) remembered(begun store.Begun) (string, error) {
 // rememberFull has the memory take in earlier turns once a session has a window
 // full of them. That it fails is no reason to fail the turn: the schedule comes by.
 func (a *Agent) rememberFull(ctx context.Context, begun store.Begun) {
-	if begun.Turn.Scope == "" || len(begun.History)+1 < a.Window {
+	scope := begun.Turn.Scope
+	if scope == "" || len(begun.History)+1 < a.Window || a.rests.on(scope) {
 		return
 	}
-	if err := a.Remember(ctx, begun.Turn.Scope); err != nil {
-		a.Logger.Warn("consolidation not started, the schedule will", "scope", begun.Turn.Scope, "err", err)
+	if err := a.Remember(ctx, scope); err != nil {
+		a.Logger.Warn("consolidation not started, the schedule will", "scope", scope, "err", err)
 	}
 }
 
@@ -55,4 +57,31 @@ func (a *Agent) rememberAll(ctx context.Context, session string) {
 	if err != nil {
 		a.Logger.Warn("consolidation not started, the schedule will", "session", session, "err", err)
 	}
+}
+
+// restTime is how long a memory is left alone after a model that was asked to
+// consolidate it was of no use: each question costs, and it would most likely be
+// of no use again.
+const restTime = 6 * time.Hour
+
+// rests are the memory scopes that are left alone, as far as this process knows.
+type rests struct {
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+func (r *rests) begin(scope string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.since == nil {
+		r.since = map[string]time.Time{}
+	}
+	r.since[scope] = time.Now()
+}
+
+func (r *rests) on(scope string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	since, found := r.since[scope]
+	return found && time.Since(since) < restTime
 }

@@ -44,6 +44,7 @@ type receiver struct {
 	log   *slog.Logger
 	lanes *lanes
 	self  atomic.Pointer[Identity] // nil: not known yet
+	ready chan struct{}            // closed once it is known
 
 	taken throttle // messages that were accepted lately
 

@@ -25,7 +25,7 @@ const (
 // that Slack refuses is tried again.
 func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r := &receiver{c: c, b: b, log: c.log, lanes: newLanes(), work: work}
+	r := &receiver{c: c, b: b, log: c.log, lanes: newLanes(), work: work, ready: make(chan struct{})}
 	r.telling.SetLimit(maxTelling)
 	receiving, stop := context.WithCancel(ctx)
 	var keeping sync.WaitGroup
@@ -56,6 +56,7 @@ func (r *receiver) identify(ctx context.Context) error {
 		self, err := r.c.Identify(ctx)
 		if err == nil {
 			r.self.Store(&self)
+			close(r.ready)
 			r.log.Info("connected to the workspace", "team", self.Team, "team_id", self.TeamID, "user_id", self.UserID)
 			return nil
 		}

@@ -142,6 +142,7 @@ func (w *webhook) take(out http.ResponseWriter, request *http.Request) {
 
 // handle does what a request asks for. It does not stop when Slack hangs up.
 func (w *webhook) handle(kind string, payload []byte) (any, error) {
+	w.awaitReady()
 	j, err := w.read(kind, payload)
 	if err != nil || j.do == nil {
 		return nil, err
@@ -153,6 +154,21 @@ func (w *webhook) handle(kind string, payload []byte) (any, error) {
 	defer at.leave()
 	return w.perform(w.stopping, at, j)
 }
+
+// awaitReady waits a while for Slack to say who we are, as just after a start: a
+// click is not delivered again.
+func (w *webhook) awaitReady() {
+	timer := time.NewTimer(readyPatience)
+	defer timer.Stop()
+	select {
+	case <-w.ready:
+	case <-timer.C:
+	case <-w.stopping.Done():
+	}
+}
+
+// readyPatience leaves of Slack's three seconds what accepting takes.
+const readyPatience = 2 * time.Second
 
 // reject answers a request that is not Slack's.
 func (w *webhook) reject(out http.ResponseWriter, request *http.Request, status int, why error) {

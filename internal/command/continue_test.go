@@ -148,7 +148,7 @@ func TestManyTurns(t *testing.T) {
 		n.awaitLong(ctx, t, fmt.Sprintf("ana-%03d", i))
 	}
 	n.closedCost(t, "http:main")
-	require.Equal(t, turns, model.Count())
+	require.Equal(t, turns, answers(model))
 	require.Empty(t, model.Invalid())
 
 	took := n.took(t)

@@ -54,6 +54,17 @@ func remembered(t testing.TB, longest *int) func(llmtest.Request) llmtest.Step {
 	}
 }
 
+// answers counts the model calls that were for people.
+func answers(model *llmtest.Server) int {
+	n := 0
+	for _, r := range model.Requests() {
+		if !strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+			n++
+		}
+	}
+	return n
+}
+
 func TestMemory(t *testing.T) {
 	t.Parallel()
 

@@ -104,7 +104,12 @@ func TestCommands(t *testing.T) {
 
 func TestNewStopsTheTurn(t *testing.T) {
 	t.Parallel()
-	model := llmtest.NewServer(t, llmtest.Hang(), llmtest.Text("fresh"))
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		if strings.HasPrefix(r.LastUser(), "hang") {
+			return llmtest.Hang()
+		}
+		return llmtest.Text(fmt.Sprintf("fresh, of %d messages", len(r.Messages)))
+	})
 	n := startNode(t, model.URL)
 	hanging := n.send(t, "main", "", "hang")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -112,8 +117,7 @@ func TestNewStopsTheTurn(t *testing.T) {
 	require.NoError(t, model.Await(ctx, 1))
 	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
 	require.Equal(t, channels.Failed, n.await(t, hanging).Status)
-	require.Equal(t, "fresh", n.ask(t, "main", "hello").Reply)
-	require.Len(t, model.Requests()[1].Messages, 2, "the system prompt and the new message")
+	require.Equal(t, "fresh, of 2 messages", n.ask(t, "main", "hello").Reply, "the system prompt and the new message")
 }
 
 func TestStatusTellsWhatRuns(t *testing.T) {

@@ -42,6 +42,9 @@ func answer(req wire.Request) wire.Completion {
 		texts = append(texts, strings.TrimSpace(text))
 	}
 	text := strings.Join(texts, "\n")
+	if offers(req, "save_memory") {
+		return remember(len(req.Messages))
+	}
 	calls := callsIn(text, len(req.Messages))
 	if len(calls) == 0 {
 		return wire.Completion{Content: greeting(text)}
@@ -52,6 +55,15 @@ func answer(req wire.Request) wire.Completion {
 		}
 	}
 	return wire.Completion{Calls: calls}
+}
+
+// remember answers a request to consolidate a conversation: nothing of a demo is
+// worth remembering but that there was one.
+func remember(turn int) wire.Completion {
+	arguments := `{"history_entry":"There was a conversation with the demo model.","memory_update":""}`
+	return wire.Completion{Calls: []wire.Call{{
+		ID: fmt.Sprintf("call_%d", turn), Type: "function", Function: wire.FunctionCall{Name: "save_memory", Arguments: arguments},
+	}}}
 }
 
 // trailing returns the messages of role at the end.
