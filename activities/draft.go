@@ -25,14 +25,14 @@ func (o *Outbox) takeDraft(ctx context.Context, out store.Outbound) (platformID 
 	if out.ID != protocol.OutboxID(out.Turn) {
 		return "", false, nil
 	}
-	draft, err := o.settledDraft(ctx, out.Turn)
-	switch {
+	switch err := o.settleDraft(ctx, out.Turn); {
 	case errors.Is(err, store.ErrNotFound):
 		return "", false, nil
 	case err != nil:
 		return "", false, fmt.Errorf("look for the reply's draft: %w", err)
 	}
-	if draft, err = o.store.TakeDraft(ctx, out.Turn); err != nil || draft.PlatformID != "" {
+	draft, err := o.store.TakeDraft(ctx, out.Turn)
+	if err != nil || draft.PlatformID != "" {
 		return draft.PlatformID, true, err
 	}
 	finder, ok := o.sender.(channels.Finder)
@@ -46,20 +46,20 @@ func (o *Outbox) takeDraft(ctx context.Context, out store.Outbound) (platformID 
 	return found.PlatformID, true, nil
 }
 
-// settledDraft returns the turn's draft once it is known where it is, or that its
-// poster never said.
-func (o *Outbox) settledDraft(ctx context.Context, turn string) (store.Draft, error) {
+// settleDraft waits until it is known where the turn's draft is, or that its poster
+// never says.
+func (o *Outbox) settleDraft(ctx context.Context, turn string) error {
 	look := time.NewTicker(draftLook)
 	defer look.Stop()
 	for {
 		draft, err := o.store.Draft(ctx, turn)
 		if err != nil || draft.PlatformID != "" || time.Since(draft.ClaimedAt) > draftSettles {
-			return draft, err
+			return err
 		}
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			return store.Draft{}, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }

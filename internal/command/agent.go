@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/internal/memory"
+	"github.com/holdfast-ai/holdfast/internal/skill"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
 
 // newAgent makes the activities of a turn, with all its tools.
@@ -36,6 +39,7 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 		Gatherers: n.gatherers(), Tools: tools, SubagentTools: subagents, Supervisor: n.commands,
 		Workspace: n.cfg.Workspace, Signal: n.starter.Signal, Jobs: n.jobOptions(),
 		Prices: prices(n.cfg), Memory: remembered, Scope: scopes(n.cfg.Memory), Remember: n.starter.Remember,
+		Environment: skillEnvironment(n.cfg.Workspace),
 	})
 }
 
@@ -101,4 +105,18 @@ func (n *node) ownTools(remembered *memory.Files, outboxes map[string]*activitie
 		own = append(own, message)
 	}
 	return own, nil
+}
+
+// skillEnvironment is where skills look for what they require: that of the agent's
+// commands, not ours.
+func skillEnvironment(workspace string) skill.Environment {
+	values := map[string]string{}
+	for _, line := range shell.Environment(workspace) {
+		name, value, _ := strings.Cut(line, "=")
+		values[name] = value
+	}
+	return skill.Environment{LookupEnv: func(name string) (string, bool) {
+		value, found := values[name]
+		return value, found
+	}}
 }

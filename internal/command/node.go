@@ -253,7 +253,7 @@ func (n *node) openWorker(ctx context.Context) error {
 	for name, channel := range n.push {
 		outboxes[name] = activities.NewOutbox(n.store, channel, n.cfg.Workspace)
 	}
-	agent, err := n.newAgent(outboxes)
+	agent, err := n.newAgent(outboxes) //nolint:contextcheck // the MCP servers outlive the start
 	if err != nil {
 		return err
 	}

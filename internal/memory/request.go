@@ -92,7 +92,11 @@ func line(m store.Message, zone *time.Location) string {
 	}
 	// A line that is indented cannot pass for a message, nor for the end.
 	text = strings.ReplaceAll(text, "\n", "\n  ")
-	return fmt.Sprintf("%s %s%s: %s\n", m.CreatedAt.In(zone).Format(stampLayout), strings.ToUpper(string(m.Role)), tools, text)
+	who := strings.ToUpper(string(m.Role))
+	if name := strings.Join(strings.Fields(m.SenderName), " "); name != "" {
+		who += " (" + name + ")"
+	}
+	return fmt.Sprintf("%s %s%s: %s\n", m.CreatedAt.In(zone).Format(stampLayout), who, tools, text)
 }
 
 func toolsOf(m store.Message) []string {

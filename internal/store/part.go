@@ -34,10 +34,11 @@ func (s *Store) Send(ctx context.Context, out Outbound) error {
 }
 
 // said reports whether the turn has sent a message of its own to where its reply
-// would go.
+// would go, since it last took in what a user said.
 func (r *runner) said(ctx context.Context, t turnRow) (bool, error) {
 	_, said, err := one(ctx, r, scanCount, `SELECT 1 FROM outbox
-		WHERE turn = $1 AND parent = '' AND file = '' AND channel = $2 AND chat = $3 AND thread = $4 LIMIT 1`,
+		WHERE turn = $1 AND parent = '' AND file = '' AND state = 'sent' AND channel = $2 AND chat = $3 AND thread = $4
+			AND created_at >= (SELECT COALESCE(MAX(created_at), 0) FROM messages WHERE turn = $1 AND rank = 0) LIMIT 1`,
 		t.ID, t.channel, t.chat, t.thread)
 	return said, err
 }

@@ -50,6 +50,7 @@ func Run(t *testing.T, dsn func(t *testing.T) string) {
 		"claims with a fence of its own for each of many": claimRace,
 		"closes a reply for good":                         closed,
 		"finds what was said":                             recall,
+		"has no reply beside what it wrote itself":        said,
 		"takes in all but the newest half of a window":    consolidate,
 		"stores any text":                                 anyText,
 		"shows how far a message is":                      messageState,
