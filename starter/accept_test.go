@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,6 +84,28 @@ func TestAccept(t *testing.T) {
 		b.accept(t, elsewhere)
 	})
 
+	t.Run("does not wait long for a slow engine, which gets all in order", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			b := setup(t)
+			slow := time.Second
+			b.engine.setRefuse(func(protocol.Message) error {
+				time.Sleep(slow)
+				return nil
+			})
+			var sent []string
+			begun := time.Now()
+			for _, id := range []string{"1", "2", "3"} {
+				accepted, err := b.Accept(t.Context(), inbound(id, "hi"))
+				require.NoError(t, err)
+				sent = append(sent, accepted.Message)
+			}
+			require.Less(t, time.Since(begun), slow)
+			b.Settle()
+			require.Equal(t, sent, b.engine.signalled())
+		})
+	})
+
 	t.Run("signals what it stored though the caller went away", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -92,6 +116,7 @@ func TestAccept(t *testing.T) {
 		})
 		accepted, err := b.Accept(ctx, inbound("1", "hi"))
 		require.NoError(t, err)
+		b.Settle()
 		require.Equal(t, []string{accepted.Message}, b.engine.signalled())
 	})
 

@@ -12,8 +12,10 @@ import (
 )
 
 // Run runs the receivers and the sweepers until ctx ends. A receiver that fails
-// does not stop the others; it is run again after a while.
+// does not stop the others; it is run again after a while. What was accepted is
+// signalled, or left to the next start, before it returns.
 func (s *Starter) Run(ctx context.Context, receivers map[string]channels.Receiver) error {
+	defer s.signals.wait()
 	group, ctx := errgroup.WithContext(ctx)
 	for name, receiver := range receivers {
 		group.Go(func() error {

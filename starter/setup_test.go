@@ -97,6 +97,7 @@ func (b *bundle) accept(t *testing.T, msg channels.InboundMessage) channels.Acce
 	t.Helper()
 	accepted, err := b.Accept(t.Context(), msg)
 	require.NoError(t, err)
+	b.Settle()
 	return accepted
 }
 

@@ -23,9 +23,12 @@ import (
 )
 
 const (
-	// signalTimeout bounds how long a message waits for Temporal before it is
-	// acknowledged anyway: it is durable, and the sweeper brings it.
-	signalTimeout = 2 * time.Second
+	// acceptPatience is how long a message waits for its signal before it is
+	// acknowledged anyway: it is durable, and a platform gives up on us after seconds.
+	acceptPatience = 250 * time.Millisecond
+	// signalTimeout bounds one signal. To cancel one that an engine under load has got
+	// to already would be work for nothing.
+	signalTimeout = 10 * time.Second
 	// workflowTaskTimeout is after how long a workflow task whose worker died is
 	// given to another.
 	workflowTaskTimeout = 5 * time.Second
@@ -45,9 +48,10 @@ type Options struct {
 
 // Starter turns inbound messages into workflow starts. Safe for concurrent use.
 type Starter struct {
-	o    Options
-	log  *slog.Logger
-	held held
+	o       Options
+	log     *slog.Logger
+	signals order
+	held    held
 }
 
 // New returns a starter.
@@ -99,15 +103,28 @@ func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 	}
 	// The caller may go away; what is durable is to be signalled all the same.
 	ctx = context.WithoutCancel(ctx)
-	if err := s.signalInOrder(ctx, stored); err != nil {
-		s.log.Warn("message accepted but not signalled, the sweeper will", "session", stored.Session, "err", err)
-		s.held.add(stored.Session, stored.ID)
-		if err := s.o.Store.Postpone(ctx, stored.ID, time.Now().Add(sweepInterval)); err != nil {
-			s.log.Error("sweep not scheduled", "session", stored.Session, "err", err)
-		}
+	signalled := s.signals.add(stored.Session, func() { s.bring(ctx, stored) })
+	timer := time.NewTimer(acceptPatience)
+	defer timer.Stop()
+	select {
+	case <-signalled:
+	case <-timer.C:
 	}
 	failpoint.Hit("accept.signalled")
 	return accepted, nil
+}
+
+// bring signals an accepted message, or leaves it to the sweeper.
+func (s *Starter) bring(ctx context.Context, m store.Inbound) {
+	err := s.signalInOrder(ctx, m)
+	if err == nil {
+		return
+	}
+	s.log.Warn("message accepted but not signalled, the sweeper will", "session", m.Session, "err", err)
+	s.held.add(m.Session, m.ID)
+	if err := s.o.Store.Postpone(ctx, m.ID, time.Now().Add(sweepInterval)); err != nil {
+		s.log.Error("sweep not scheduled", "session", m.Session, "err", err)
+	}
 }
 
 // errBehind is returned for a message that has to wait for one before it.
