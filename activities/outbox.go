@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -150,6 +152,8 @@ func (o *Outbox) failed(ctx context.Context, out store.Outbound, reason string) 
 		return out, fmt.Errorf("record the failed delivery: %w", err)
 	}
 	out.State, out.Error = store.OutboxFailed, reason
+	activity.GetLogger(ctx).Warn("a message cannot be delivered and is kept", "session", out.Session, "channel", out.Channel,
+		"chat", out.Chat, "thread", out.Thread, "reason", reason)
 	return out, nil
 }
 

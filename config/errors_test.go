@@ -51,6 +51,14 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 			[]string{`HOLDFAST_PROVIDERS_A_B_KIND: providers.a_b.kind: the variable could as well mean providers."a.b".kind`},
 		},
 		{
+			"names for Slack's IDs", "channels: {slack: {allow_users: ['@ana', U012ABC, '*'], allow_channels: ['#ops'], allow_bots: ['*']}}", nil,
+			[]string{
+				`config:1: channels.slack.allow_users: has "@ana"; it needs Slack's IDs, such as U012ABC, or "*" for all`,
+				`config:1: channels.slack.allow_channels: has "#ops"; it needs Slack's IDs, such as C012ABC, or "*" for all`,
+				`config:1: channels.slack.allow_bots: has "*"; it needs Slack's IDs, such as B012ABC`,
+			},
+		},
+		{
 			"all at once", "agent:\n  max_tokens: 0\n  mid_turn: x\nfoo: 1",
 			[]string{"HOLDFAST_LOG_LEVEL=loud"},
 			[]string{

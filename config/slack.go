@@ -43,6 +43,9 @@ func (k *checker) slack(s Slack) {
 	k.when(!strings.HasPrefix(s.Path, "/"), "channels.slack.path", "must begin with a slash, such as /slack, not %q", s.Path)
 	k.prefix("channels.slack.bot_token", s.BotToken, "xoxb-", "the Bot User OAuth Token")
 	k.prefix("channels.slack.app_token", s.AppToken, "xapp-", "the app-level token")
+	k.ids("channels.slack.allow_users", s.AllowUsers, "*", "UW", "U012ABC")
+	k.ids("channels.slack.allow_channels", s.AllowChannels, "*", "CGD", "C012ABC")
+	k.ids("channels.slack.allow_bots", s.AllowBots, "", "BAUW", "B012ABC")
 	if !s.Enabled {
 		return
 	}
@@ -55,6 +58,23 @@ func (k *checker) slack(s Slack) {
 		if _, err := hostOf(s.Listen); err != nil {
 			k.when(true, "channels.slack.listen", "must be host:port, such as 127.0.0.1:8091, not %q", s.Listen)
 		}
+	}
+}
+
+// ids checks a list of Slack's IDs, which begin with one of these letters; any, if
+// not empty, stands for all.
+func (k *checker) ids(path string, ids []string, any, letters, example string) {
+	for _, id := range ids {
+		if any != "" && id == any {
+			continue
+		}
+		valid := len(id) > 1 && strings.ContainsRune(letters, rune(id[0])) &&
+			strings.IndexFunc(id, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) < 0
+		text := "has %q; it needs Slack's IDs, such as " + example
+		if any != "" {
+			text += `, or "*" for all`
+		}
+		k.when(!valid, path, text, id)
 	}
 }
 

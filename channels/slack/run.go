@@ -70,7 +70,11 @@ func (r *receiver) identify(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.log.Warn("slack does not tell who we are, will ask again", "in", wait, "err", err)
+		if why := misconfigured[code(err)]; why != "" {
+			r.log.Error("slack refuses us, will ask again; check channels.slack.bot_token", "why", why, "in", wait.String(), "err", err)
+		} else {
+			r.log.Warn("slack does not tell who we are, will ask again", "in", wait.String(), "err", err)
+		}
 		if !sleep(ctx, wait) {
 			return ctx.Err()
 		}

@@ -48,6 +48,8 @@ func (d *doctor) examine(ctx context.Context) {
 	d.checkFolders()
 	d.findRunning(ctx)
 	d.checkModel(ctx)
+	d.checkFallbacks(ctx)
+	d.checkMCP(ctx)
 	if d.cfg.Temporal.Address != "" {
 		d.checkTemporal(ctx)
 	} else {

@@ -48,6 +48,19 @@ func (d *doctor) checkModel(ctx context.Context) {
 	d.askProvider(ctx, choice)
 }
 
+// checkFallbacks asks the providers of the models that stand in.
+func (d *doctor) checkFallbacks(ctx context.Context) {
+	for _, name := range d.cfg.Fallbacks {
+		choice, err := llm.Choose(name, configured(d.cfg))
+		if err != nil {
+			d.fail("fallback", "correct fallbacks, or give the provider of "+name+" a key", "%v", err)
+			continue
+		}
+		d.ok("fallback", "%s/%s stands in", choice.Name, choice.Model)
+		d.askProvider(ctx, choice)
+	}
+}
+
 func (d *doctor) askProvider(ctx context.Context, choice llm.Choice) {
 	key := "providers." + choice.Name
 	names, err := listModels(ctx, d.cfg, choice)

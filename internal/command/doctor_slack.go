@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -192,11 +191,6 @@ func slackAnswers(ctx context.Context, listen, path string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-var (
-	slackUser    = regexp.MustCompile(`^[UW][A-Z0-9]+$`)
-	slackChannel = regexp.MustCompile(`^[CG][A-Z0-9]+$`)
-)
-
 // checkAllowed looks who is answered.
 func (d *doctor) checkAllowed() {
 	const (
@@ -206,8 +200,6 @@ func (d *doctor) checkAllowed() {
 	)
 	settings := d.cfg.Channels.Slack
 	users, all := settings.AllowUsers, settings.AllowChannels
-	d.checkIDs("allow_users", users, slackUser, findUser)
-	d.checkIDs("allow_channels", all, slackChannel, findChannel)
 	switch {
 	case len(users) == 0 && len(all) == 0:
 		d.warn("slack", `set channels.slack.allow_users and allow_channels to IDs, or ["*"] for all: `+findUser+"; "+findChannel+"; "+pair,
@@ -219,15 +211,6 @@ func (d *doctor) checkAllowed() {
 		d.ok("slack", "answers %s in direct messages only, for allow_channels is empty; %s", amount(users, "person", "people"), findChannel)
 	default:
 		d.ok("slack", "answers %s, in direct messages and in %s that it is invited to", amount(users, "person", "people"), amount(all, "channel", "channels"))
-	}
-}
-
-// checkIDs looks for names where Slack's IDs are wanted.
-func (d *doctor) checkIDs(key string, list []string, id *regexp.Regexp, find string) {
-	for _, entry := range list {
-		if entry != channels.Anyone && !id.MatchString(entry) {
-			d.warn("slack", "write the ID instead: "+find, "channels.slack.%s has %q, which is not an ID and lets nobody in", key, entry)
-		}
 	}
 }
 

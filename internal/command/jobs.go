@@ -94,6 +94,13 @@ func jobRows(ctx context.Context, stored *store.Store, now time.Time) ([]jobRow,
 		}
 		if len(turns) > 0 {
 			row.Status, row.Reply = string(turns[0].Status), turns[0].Reply
+			undelivered, err := stored.Undelivered(ctx, protocol.JobSession(j.ID))
+			if err != nil {
+				return nil, err
+			}
+			if why := undelivered[turns[0].ID]; why != "" {
+				row.Status, row.Reply = "undelivered", "not delivered: "+why
+			}
 		}
 		rows = append(rows, row)
 	}

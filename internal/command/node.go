@@ -147,12 +147,25 @@ func openEngine(ctx context.Context, cfg config.Config, log *slog.Logger, privat
 	if private {
 		options.Port, options.UIPort = 0, -1
 	}
-	started, err := engine.Start(ctx, options)
-	if errors.Is(err, engine.ErrInUse) {
-		return nil, inUse(cfg)
+	// A process that was killed a moment ago may not have let go yet.
+	for deadline := time.Now().Add(lockPatience); ; {
+		started, err := engine.Start(ctx, options)
+		if !errors.Is(err, engine.ErrInUse) {
+			return started, err
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return nil, inUse(cfg)
+		}
+		time.Sleep(lockLook)
 	}
-	return started, err
 }
+
+const (
+	// lockPatience is how long we wait for a home that somebody else has.
+	lockPatience = time.Second
+	// lockLook is how often we try to get it.
+	lockLook = 20 * time.Millisecond
+)
 
 // inUseError is [engine.ErrInUse], in words that help.
 type inUseError struct {

@@ -75,7 +75,11 @@ type turnRow struct {
 	Tokens int              `json:"tokens"`
 	Model  string           `json:"model,omitempty"` // that /model chose
 	shownCost
-	Reply     string    `json:"reply,omitempty"`
+	Reply string `json:"reply,omitempty"`
+	// Undelivered says why the reply, or something else that the turn sent, did not
+	// reach its chat.
+	Undelivered string `json:"undelivered,omitempty"`
+
 	RunID     string    `json:"run_id,omitempty"`
 	StartedAt time.Time `json:"started_at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
@@ -134,6 +138,13 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 	turns := v.turns(all, session.Epoch, messages)
 	d := detail(session, turns, messages)
 	d.Key, d.Running, d.WorkflowID = key, slices.Contains(running, key), protocol.WorkflowID(key)
+	undelivered, err := stored.Undelivered(ctx, key)
+	if err != nil {
+		return err
+	}
+	for i := range d.TurnRows {
+		d.TurnRows[i].Undelivered = undelivered[d.TurnRows[i].ID]
+	}
 	if v.ui != "" && len(turns) > 0 {
 		d.UI = uiLink(v.ui, v.namespace, d.WorkflowID, d.TurnRows[len(turns)-1].RunID)
 	}
@@ -208,6 +219,9 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 		}
 		if turn.Status != store.TurnDone && turn.Reply != "" {
 			fmt.Fprintf(w, "%s  reply\n%s\n", shownTime(turn.EndedAt), indented(turn.Reply, "    "))
+		}
+		if turn.Undelivered != "" {
+			fmt.Fprintf(w, "%s  not delivered: %s\n", shownTime(turn.EndedAt), oneLine(turn.Undelivered, lineLimit))
 		}
 	}
 	return nil

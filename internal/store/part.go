@@ -91,6 +91,20 @@ func (r *runner) insertOutbox(ctx context.Context, out Outbound, parent string, 
 	return err
 }
 
+// Undelivered returns why replies of a session could not be delivered, by turn.
+func (s *Store) Undelivered(ctx context.Context, session string) (reasons map[string]string, err error) {
+	err = s.read("look for undelivered replies of "+session, func(q *runner) error {
+		rows, err := many(ctx, q, scanOutbound, `SELECT `+outboundColumns+` FROM outbox
+			WHERE session = $1 AND state = 'failed' AND parent = ''`, session)
+		reasons = make(map[string]string, len(rows))
+		for _, out := range rows {
+			reasons[out.Turn] = out.Error
+		}
+		return err
+	})
+	return reasons, err
+}
+
 // Outbox returns a reply or another message to be sent, or ErrNotFound.
 func (s *Store) Outbox(ctx context.Context, id string) (out Outbound, err error) {
 	err = s.read("read reply "+id, func(q *runner) error {
