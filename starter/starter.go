@@ -25,7 +25,7 @@ import (
 const (
 	// acceptPatience is how long a message waits for its signal before it is
 	// acknowledged anyway: it is durable, and a platform gives up on us after seconds.
-	acceptPatience = 250 * time.Millisecond
+	acceptPatience = 100 * time.Millisecond
 	// signalTimeout bounds one signal. To cancel one that an engine under load has got
 	// to already would be work for nothing.
 	signalTimeout = 10 * time.Second
