@@ -97,8 +97,12 @@ func TestSlackCrash(t *testing.T) {
 	}
 }
 
-// slowAnswer is long enough in the making for a draft of it to be shown.
-const slowAnswer = "It takes its time but it will be done in the end and then it is all done."
+// slowAnswer is long enough in the making for a draft of it to be shown, if there is
+// slowPause between its pieces.
+const (
+	slowAnswer = "It takes its time but it will be done in the end and then it is all done."
+	slowPause  = 500 * time.Millisecond
+)
 
 // TestSlackCrashWithDraft kills the real program while a draft of the answer is
 // shown, or about to be.
@@ -131,7 +135,7 @@ func TestSlackCrashWithDraft(t *testing.T) {
 		}
 		cases[name] = func(t *testing.T) {
 			server := slacktest.Start(t, retries)
-			model := slackTurn(t, slowAnswer, 250*time.Millisecond)
+			model := slackTurn(t, slowAnswer, slowPause)
 			h := newSlackHome(t, model.URL, server, slack.ModeSocket)
 			kill := h.killOnce()
 			if at.before != "" {

@@ -40,7 +40,7 @@ func TestSlackHalves(t *testing.T) {
 			if len(resultsOfTurn(r)) == 0 {
 				return llmtest.Calls(llmtest.Call{Name: "exec", Arguments: `{"command":"echo ran >> effects.txt; until [ -e release ]; do sleep 0.05; done"}`})
 			}
-			return llmtest.SlowDrip(slowAnswer, 250*time.Millisecond)
+			return llmtest.SlowDrip(slowAnswer, slowPause)
 		})
 	}
 	running := func(t *testing.T, h *slackHome) {

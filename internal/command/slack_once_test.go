@@ -39,7 +39,7 @@ func TestSlackLostAnswers(t *testing.T) {
 	t.Parallel()
 	quick := func(name string) llmtest.Step { return llmtest.Text("heard " + name) }
 	slow := func(name string) llmtest.Step {
-		return llmtest.SlowDrip("heard "+name+" and this is what takes its time to be said, until at last it is said.", 250*time.Millisecond)
+		return llmtest.SlowDrip("heard "+name+" and this is what takes its time to be said, until at last it is said.", slowPause)
 	}
 	long := func(string) llmtest.Step { return llmtest.Text(longAnswer) }
 	tests := []struct {
@@ -138,7 +138,7 @@ func TestSlackLostAnswersWithCrash(t *testing.T) {
 		"before a post":         {before, "chat.postMessage", "all done", 0},
 		"after a post":          {after, "chat.postMessage", "all done", 0},
 		"after the file":        {after, "files.completeUploadExternal", longAnswer, 0},
-		"after a draft's reply": {after, "chat.update", slowAnswer, 250 * time.Millisecond},
+		"after a draft's reply": {after, "chat.update", slowAnswer, slowPause},
 	} {
 		cases[name] = func(t *testing.T) {
 			server := slacktest.Start(t, retries)

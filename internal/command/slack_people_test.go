@@ -166,7 +166,7 @@ func TestSlackCosts(t *testing.T) {
 		"a plain reply": {[]llmtest.Step{llmtest.Text("a")}, 18, 2},
 		"a tool round":  {[]llmtest.Step{llmtest.Calls(call), llmtest.Text("a")}, 30, 4},
 		"a long reply with a draft": {[]llmtest.Step{
-			llmtest.SlowDrip(slowAnswer, 250*time.Millisecond),
+			llmtest.SlowDrip(slowAnswer, slowPause),
 		}, 18, 2},
 		"a reply in parts": {[]llmtest.Step{llmtest.Text(longAnswer)}, 18, 2},
 	} {
