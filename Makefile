@@ -24,7 +24,7 @@ test: ## All tests
 
 .PHONY: race
 race: ## Tests with the race detector, of everything but the engine
-	go test -race -shuffle=on $(RACE)
+	go test -race -shuffle=on -timeout 30m $(RACE)
 
 # Other people's servers and clients. emulate wants this node.
 PEERS := @copilotkit/aimock@1.43.0 @slack/bolt@5.1.0 emulate@0.12.2 node@22.23.3 \

@@ -20,7 +20,7 @@ func (d *doctor) checkMCP(ctx context.Context) {
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		setting := "tools.mcp.servers." + name
 		reason := &lastMessage{}
-		servers, err := mcp.New(mcp.Options{
+		servers, err := mcp.New(mcp.Options{ //nolint:contextcheck // it lives until it is closed
 			Servers: []mcp.Server{mcpServer(name, configured[name])}, Dir: dir, Version: version, Logger: slog.New(reason),
 		})
 		if err != nil {

@@ -13,12 +13,13 @@ const (
 	defaultLang = "C.UTF-8"
 )
 
+// Environment is what commands find in their environment, each as NAME=value, but
+// for what the options add.
+func Environment(workspace string) []string { return environment(workspace, nil) }
+
 // environment is what commands run in: a few harmless variables of ours, what
 // suits a command in the workspace, and extra, which wins. All else is kept from
 // commands: among it are keys and tokens.
-// Environment is what commands find in their environment, each as NAME=value.
-func Environment(workspace string) []string { return environment(workspace, nil) }
-
 func environment(workspace string, extra []string) []string {
 	shell, err := exec.LookPath("bash")
 	if err != nil {
