@@ -90,6 +90,7 @@ func TestSlackHalves(t *testing.T) {
 			later := s.slack.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" and this")
 			require.NoError(t, later.Wait(t.Context()))
 			release(t, s.slackHome)
+			<-time.After(outage(t, time.Second))
 			s.engine = s.run(t, "engine")
 			replies(t, s.slack, slacktest.General, later.TS, 1)
 			awaitRest(t, s.engine.temporal(t), slackSession(slacktest.General, later.TS))
