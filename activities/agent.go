@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/approval"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/price"
@@ -45,7 +46,15 @@ type AgentOptions struct {
 	Remember    func(ctx context.Context, scope string) error
 	Environment skill.Environment // in which skills look for what they require
 	// Signal brings an accepted message to its session.
-	Signal     func(ctx context.Context, message store.Inbound) error
+	Signal func(ctx context.Context, message store.Inbound) error
+	// Approvals says which calls a person is asked about; its zero value: none.
+	Approvals approval.Policy
+	// Decided tells a workflow that an approval which it may wait for was decided;
+	// required with Approvals.
+	Decided func(ctx context.Context, workflowID string, d protocol.Decision) error
+	// IsOperator reports whether who wrote by this route runs this, sees everybody's
+	// jobs and may answer every question; nil: nobody does.
+	IsOperator func(store.Route) bool
 	Jobs       JobOptions             // how scheduled prompts are run
 	Supervisor *supervisor.Supervisor // whose commands a stopped turn ends; may be nil
 	Events     event.Bus

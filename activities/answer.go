@@ -44,13 +44,15 @@ func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer stor
 			answer.Reply = "Stopped."
 		}
 	case protocol.CommandStatus:
-		answer.Reply = status(in.Status) + a.children(ctx, in.Session.Key)
+		answer.Reply = status(in.Status) + a.children(ctx, in.Session.Key) + a.waiting(ctx, in.Message)
 	case protocol.CommandModel:
 		answer.Reply, answer.Model, err = a.chooseModel(ctx, in)
 	case protocol.CommandJobs:
 		answer.Reply = a.jobs(ctx, in.Session, in.Message)
 	case protocol.CommandUsage:
 		answer.Reply, err = a.usage(ctx, in)
+	case protocol.CommandApprove, protocol.CommandDeny:
+		answer.Reply, err = a.decide(ctx, in)
 	default:
 		answer.Reply = help()
 	}
@@ -58,6 +60,11 @@ func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer stor
 		return store.Turn{}, false, err
 	}
 	return a.Store.Answer(ctx, answer)
+}
+
+// operator reports whether a message is from who runs this.
+func (a *Agent) operator(m store.Inbound) bool {
+	return a.IsOperator != nil && a.IsOperator(store.Route{Channel: m.Channel, Sender: m.Sender})
 }
 
 func help() string {

@@ -47,11 +47,17 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", store.ErrNotFound)
 	}
 	call := completion.ToolCalls[in.Index]
+	approval, refused, err := a.permit(ctx, in, call)
+	if err != nil || approval != nil {
+		return protocol.CallToolResult{Approval: approval}, err
+	}
 	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolStart, Tool: call.Name, Text: protocol.Cut(title(ctx, a.tools(in.Session), call), protocol.PreviewLimit), Step: in.Step})
 	failpoint.Hit("tool.before")
-	result, err := a.runTool(ctx, in, call, attempt)
-	if err != nil {
-		return protocol.CallToolResult{}, err
+	result := tool.Result{Text: refused, Failed: true}
+	if refused == "" {
+		if result, err = a.runTool(ctx, in, call, attempt); err != nil {
+			return protocol.CallToolResult{}, err
+		}
 	}
 	failpoint.Hit("tool.after")
 	if stored, err = a.Store.SaveResult(ctx, a.resultRow(in, call, result)); err != nil {

@@ -19,12 +19,9 @@ const heartbeatFile = "HEARTBEAT.md"
 
 // JobOptions are how jobs are run.
 type JobOptions struct {
-	Overlap schedule.Overlap
-	// IsOperator reports whether who wrote by this route sees everybody's jobs; nil:
-	// nobody does.
-	IsOperator func(store.Route) bool
-	IsActive   func(time.Time) bool // whether the heartbeat beats at a time; nil: always
-	Route      store.Route          // where its replies go; no channel: nowhere
+	Overlap  schedule.Overlap
+	IsActive func(time.Time) bool // whether the heartbeat beats at a time; nil: always
+	Route    store.Route          // where its replies go; no channel: nowhere
 }
 
 // Fire brings a job's message to the job's session, once for each of its times.
@@ -139,7 +136,7 @@ func saysNothing(session protocol.SessionRef, reply string) bool {
 func (a *Agent) jobs(ctx context.Context, session protocol.SessionRef, message string) string {
 	asked, err := a.Store.Inbound(ctx, message)
 	key := session.Key
-	if err == nil && a.Jobs.IsOperator != nil && a.Jobs.IsOperator(store.Route{Channel: asked.Channel, Sender: asked.Sender}) {
+	if err == nil && a.operator(asked) {
 		key = ""
 	}
 	jobs, err := a.Store.Jobs(ctx, key)

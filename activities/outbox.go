@@ -161,6 +161,7 @@ func (o *Outbox) failed(ctx context.Context, out store.Outbound, reason string) 
 func (o *Outbox) send(ctx context.Context, out store.Outbound, draft string) (channels.Sent, error) {
 	msg := channels.OutboundMessage{
 		ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread, Text: out.Text, Draft: draft,
+		Approval: out.Approval,
 	}
 	if finder, ok := o.sender.(channels.Finder); ok && out.Claimed {
 		found, err := finder.Find(ctx, msg)

@@ -62,6 +62,10 @@ type OutboundMessage struct {
 	Text    string // Markdown; of a file: its description, which may be empty
 	// File is what is sent, if not nil; else Text is.
 	File *OutboundFile
+	// Approval is the ID of the question that the message asks, whether a tool call may
+	// be run; empty if it asks none. A channel with buttons offers them, and accepts a
+	// click as "/approve ID" or "/deny ID" of who clicked; another adds [HowToAnswer].
+	Approval string
 	// Draft is the platform's ID of a message that stood for this one while it was
 	// being written, and that becomes it (or is removed, if this one is a file);
 	// empty if there is none.
@@ -148,6 +152,15 @@ type MessageState struct {
 	Reply   string // Markdown; empty until the status is final
 	Turn    string // empty while queued
 	Usage   Usage
+	// Approvals are what the conversation waits for, while the status is Running.
+	Approvals []Approval
+}
+
+// Approval is a question whether a tool call may be run.
+type Approval struct {
+	ID    string `json:"id"`
+	Tool  string `json:"tool"`
+	Title string `json:"title"` // of the call: a command, a path, or its arguments
 }
 
 // Usage counts the tokens that a turn consumed.

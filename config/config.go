@@ -22,6 +22,7 @@ type Config struct {
 	Store     Store               `yaml:"store"`
 	Workspace string              `yaml:"workspace"` // absolute once loaded
 	Tools     Tools               `yaml:"tools"`
+	Approvals Approvals           `yaml:"approvals"`
 	Channels  Channels            `yaml:"channels"`
 	Jobs      Jobs                `yaml:"jobs"`
 	Heartbeat Heartbeat           `yaml:"heartbeat"`
@@ -245,6 +246,7 @@ func Default(home string) Config {
 				Respond: SlackThread, Stream: true, MaxFileMB: 20,
 			},
 		},
+		Approvals: Approvals{Rules: []string{}, Timeout: 3 * day, Approvers: []string{}},
 		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},
 		Heartbeat: Heartbeat{Enabled: true, Every: 30 * time.Minute},
 		Log:       Log{Level: "info", Format: LogAuto},

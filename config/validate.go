@@ -47,6 +47,7 @@ func (c Config) check() []problem {
 	retention := c.Store.Retention
 	k.when(retention != 0 && retention < day, "store.retention", "must be at least 1d, or 0 to keep all, not %s", retention)
 	k.tools(c.Tools)
+	k.approvals(c.Approvals)
 	k.http(c.Channels.HTTP)
 	k.slack(c.Channels.Slack)
 	k.jobs(c.Jobs, c.Heartbeat)

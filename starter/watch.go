@@ -41,12 +41,28 @@ func (s *Starter) Message(ctx context.Context, id string) (channels.MessageState
 	switch turn.Status {
 	case store.TurnRunning:
 		state.Status = channels.Running
+		if state.Approvals, err = s.approvals(ctx, inbound); err != nil {
+			return channels.MessageState{}, err
+		}
 	case store.TurnDone:
 		state.Status = channels.Done
 	case store.TurnFailed, store.TurnStopped:
 		state.Status = channels.Failed
 	}
 	return state, nil
+}
+
+// approvals are the questions that wait for an answer where a message came from.
+func (s *Starter) approvals(ctx context.Context, m store.Inbound) ([]channels.Approval, error) {
+	rows, err := s.o.Store.WaitingApprovals(ctx, store.Route{Channel: m.Channel, Chat: m.Chat, Thread: m.Thread})
+	if err != nil {
+		return nil, fmt.Errorf("look up what a message waits for: %w", err)
+	}
+	var waiting []channels.Approval
+	for _, row := range rows {
+		waiting = append(waiting, channels.Approval{ID: row.ID, Tool: row.Tool, Title: row.Title})
+	}
+	return waiting, nil
 }
 
 // Known implements [channels.Inbox].
@@ -78,10 +94,19 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) er
 	defer ticker.Stop()
 	// What happened before a subscription, in a process that has no bus to us, or
 	// in an event that got lost, is in the store.
-	turn, look := id, true
+	turn, look, asked := id, true, map[string]bool{}
+	tell := func(e event.Event) {
+		if e.Kind == event.Approval {
+			if asked[e.ID] {
+				return
+			}
+			asked[e.ID] = true
+		}
+		on(e)
+	}
 	for {
 		if look {
-			ended, err := s.ended(ctx, id)
+			ended, err := s.look(ctx, id, tell)
 			if err != nil {
 				return err
 			}
@@ -104,7 +129,7 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) er
 				on(event.Event{Kind: event.Done})
 				return nil
 			case e.Kind != event.TurnJoined:
-				on(e)
+				tell(e)
 			case e.Text != turn:
 				// From here on the other turn's events are this message's.
 				turn, look = e.Text, true
@@ -116,12 +141,15 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) er
 	}
 }
 
-// ended reports whether a message has its final status. One that is not accepted
-// yet has not.
-func (s *Starter) ended(ctx context.Context, id string) (bool, error) {
+// look tells what a message waits for, and reports whether it has its final status.
+// One that is not accepted yet has not.
+func (s *Starter) look(ctx context.Context, id string, tell func(event.Event)) (ended bool, err error) {
 	state, err := s.Message(ctx, id)
 	if errors.Is(err, channels.ErrNotFound) {
 		return false, nil
+	}
+	for _, a := range state.Approvals {
+		tell(event.Event{Kind: event.Approval, ID: a.ID, Tool: a.Tool, Text: a.Title})
 	}
 	return state.Status.Ended(), err
 }

@@ -216,7 +216,7 @@ func (s *session) begin() {
 }
 
 func (s *session) newTurn() *turn {
-	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining, report: s.report, spawn: s.spawn}
+	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining, written: s.written, report: s.report, spawn: s.spawn}
 }
 
 // runTurn runs the next turn, or goes on with the one that was carried over.
@@ -258,20 +258,20 @@ func (s *session) drop(ctx workflow.Context, messages []protocol.Message) {
 // joining takes from the queue what may join the running turn: messages of the
 // same sender, up to the first that may not, so that the order holds.
 func (s *session) joining() []protocol.Message {
-	if !s.state.Turn.Joinable {
-		return nil
-	}
 	n := 0
-	for n < len(s.state.Queue) && n < joinLimit {
-		m := s.state.Queue[n]
-		if m.Command != protocol.CommandNone || !m.Join || m.Sender != s.state.Turn.Sender {
-			break
-		}
+	for n < min(len(s.state.Queue), joinLimit) && s.joins(s.state.Queue[n]) {
 		n++
 	}
 	joined := slices.Clone(s.state.Queue[:n])
 	s.state.Queue = slices.Delete(s.state.Queue, 0, n)
 	return joined
+}
+
+// written reports whether a message waits to join the running turn.
+func (s *session) written() bool { return len(s.state.Queue) > 0 && s.joins(s.state.Queue[0]) }
+
+func (s *session) joins(m protocol.Message) bool {
+	return s.state.Turn.Joinable && m.Command == protocol.CommandNone && m.Join && m.Sender == s.state.Turn.Sender
 }
 
 // deliver sends a reply, if there is one to send. One that cannot be sent stays

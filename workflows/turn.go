@@ -21,6 +21,7 @@ type turn struct {
 	limit   int    // of steps
 	state   *protocol.Turn
 	joining func() []protocol.Message // takes the messages that join at this step boundary
+	written func() bool               // whether there are such messages
 	joined  []protocol.Message        // those that joined at the current step
 	report  func(workflow.Context)    // shows where the turn stands
 	spawn   func(ctx workflow.Context, turn string, step int, call protocol.Call)
@@ -109,11 +110,7 @@ func (t *turn) callTools(ctx workflow.Context, calls []protocol.Call) error {
 	parallel := !slices.ContainsFunc(calls, func(c protocol.Call) bool { return !c.ReadOnly })
 	futures := make([]workflow.Future, 0, len(calls))
 	for _, call := range calls {
-		title := call.Name + ": " + call.Preview
-		t.show(ctx, title)
-		future := executeCallTool(ctx, title, call, protocol.CallToolInput{
-			Session: t.session, Turn: t.state.ID, Step: t.state.Step, Index: call.Index,
-		})
+		future := t.callTool(ctx, call, false)
 		if !parallel {
 			if err := t.wait(ctx, future, call); err != nil {
 				return err
@@ -130,9 +127,24 @@ func (t *turn) callTools(ctx workflow.Context, calls []protocol.Call) error {
 	return nil
 }
 
+func (t *turn) callTool(ctx workflow.Context, call protocol.Call, unasked bool) workflow.Future {
+	title := call.Name + ": " + call.Preview
+	t.show(ctx, title)
+	return executeCallTool(ctx, title, call, protocol.CallToolInput{
+		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Index: call.Index, Unasked: unasked,
+	})
+}
+
+// wait waits until a call has its result. A person who is to be asked first may take
+// days.
 func (t *turn) wait(ctx workflow.Context, future workflow.Future, call protocol.Call) error {
 	var result protocol.CallToolResult
 	err := future.Get(ctx, &result)
+	for err == nil && result.Approval != nil {
+		unasked := t.approval(ctx, call, *result.Approval)
+		result = protocol.CallToolResult{}
+		err = t.callTool(ctx, call, unasked).Get(ctx, &result)
+	}
 	switch {
 	case err == nil:
 		if call.Kind == protocol.SpawnKind && !result.Failed {

@@ -30,6 +30,10 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	if err != nil {
 		return nil, err
 	}
+	approvals, err := n.cfg.Approvals.Policy()
+	if err != nil {
+		return nil, err
+	}
 	others := &models{cfg: n.cfg, log: n.log}
 	n.onClose(others.close)
 	return activities.NewAgent(activities.AgentOptions{
@@ -38,6 +42,7 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 		MaxTokens: n.cfg.Agent.MaxTokens, Temperature: n.cfg.Agent.Temperature, Window: n.cfg.Agent.MemoryWindow,
 		Gatherers: n.gatherers(), Tools: tools, SubagentTools: subagents, Supervisor: n.commands,
 		Workspace: n.cfg.Workspace, Signal: n.starter.Signal, Jobs: n.jobOptions(),
+		Approvals: approvals, Decided: n.starter.Decided, IsOperator: isOperator,
 		Prices: prices(n.cfg), Memory: remembered, Scope: scopes(n.cfg.Memory), Remember: n.starter.Remember,
 		Environment: skillEnvironment(n.cfg.Workspace),
 	})

@@ -34,7 +34,7 @@ func (n *node) jobOptions() activities.JobOptions {
 	beat := n.cfg.Heartbeat
 	_, push := n.push[beat.Channel]
 	return activities.JobOptions{
-		Overlap: schedule.Overlap(n.cfg.Jobs.Overlap), IsOperator: isOperator, IsActive: beat.IsActive,
+		Overlap: schedule.Overlap(n.cfg.Jobs.Overlap), IsActive: beat.IsActive,
 		Route: store.Route{Channel: beat.Channel, Chat: beat.Chat, Push: push},
 	}
 }

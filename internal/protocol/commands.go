@@ -19,6 +19,9 @@ const (
 	CommandModel  Command = "model"
 	CommandJobs   Command = "jobs"
 	CommandUsage  Command = "usage"
+
+	CommandApprove Command = "approve"
+	CommandDeny    Command = "deny"
 )
 
 // CommandSpec is what there is to know of a command. The help texts and the parsing
@@ -46,6 +49,8 @@ func Commands() []CommandSpec {
 		{Name: CommandModel, Arguments: "[provider/model | default]", Does: "which model answers; with a name, another one does", AtOnce: true},
 		{Name: CommandJobs, Does: "what is scheduled", AtOnce: true},
 		{Name: CommandUsage, Does: "tokens and cost of this conversation", AtOnce: true},
+		{Name: CommandApprove, Arguments: "[ID]", Does: "run what I asked about", AtOnce: true},
+		{Name: CommandDeny, Arguments: "[ID]", Does: "do not run it", AtOnce: true},
 		{Name: CommandHelp, Does: "this text", AtOnce: true},
 	}
 }

@@ -75,6 +75,12 @@ func CallOutboxID(callKey string, file int) string {
 	return id
 }
 
+// ApprovalID is what people name the question by whether a call may be run.
+func ApprovalID(callKey string) string { return shortHash("approval", callKey)[:8] }
+
+// ApprovalOutboxID is the ID of the message that asks it.
+func ApprovalOutboxID(callKey string) string { return CallOutboxID(callKey, 0) + ".ask" }
+
 // PartID is the ID of the nth message, from 1, that the one with this outbox ID is
 // sent as if it is too long for one: the store makes such rows, and a channel that
 // writes a part anew names it the same.

@@ -17,8 +17,11 @@ const (
 // OutboxQueue is the task queue of a channel's deliveries.
 func OutboxQueue(channel string) string { return outboxPrefix + channel }
 
-// MessageSignal is the name of the signal that brings a [Message] to a session.
-const MessageSignal = "message"
+// Names of the signals.
+const (
+	MessageSignal  = "message"  // brings a [Message] to a session
+	ApprovalSignal = "approval" // brings a [Decision] to a workflow that waits for it
+)
 
 // Names of the activities: the methods of the structs in package activities.
 const (
@@ -214,12 +217,31 @@ type CallToolInput struct {
 	Turn    string     `json:"turn"`
 	Step    int        `json:"step"`
 	Index   int        `json:"index"`
+	// Unasked is set where an answer to the call's approval is not waited for any more,
+	// since the user wrote something else.
+	Unasked bool `json:"unasked,omitempty"`
 }
 
 // CallToolResult is what came of a tool call.
 type CallToolResult struct {
 	Preview string `json:"preview,omitempty"`
 	Failed  bool   `json:"failed,omitempty"`
+	// Approval is set where nothing was run, because a person is to be asked first.
+	Approval *Approval `json:"approval,omitempty"`
+}
+
+// Approval is a question whether a call may be run. When it is answered, or its time
+// has run out, the call is to be made again.
+type Approval struct {
+	ID      string        `json:"id"`
+	Timeout time.Duration `json:"timeout"`           // from now on
+	Channel string        `json:"channel,omitempty"` // that Outbox is to be delivered to
+	Outbox  string        `json:"outbox,omitempty"`  // the question; empty for pull channels
+}
+
+// Decision tells a workflow that an approval it waits for was decided.
+type Decision struct {
+	Approval string `json:"approval"`
 }
 
 // Ending says why a turn ended without the model having finished.

@@ -113,6 +113,9 @@ func (s *Store) EndTurn(ctx context.Context, e End) (turn Turn, err error) {
 				return err
 			}
 		}
+		if err := tx.dropApprovals(ctx, e.Turn); err != nil {
+			return err
+		}
 		if err := tx.end(ctx, &got.turn, e.Status, e.Reply, e.Silent); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (s *Store) Send(ctx context.Context, out Outbound) error {
 // would go, since it last took in what a user said.
 func (r *runner) said(ctx context.Context, t turnRow) (bool, error) {
 	_, said, err := one(ctx, r, scanCount, `SELECT 1 FROM outbox
-		WHERE turn = $1 AND parent = '' AND file = '' AND state = 'sent' AND channel = $2 AND chat = $3 AND thread = $4
+		WHERE turn = $1 AND parent = '' AND file = '' AND approval = '' AND state = 'sent' AND channel = $2 AND chat = $3 AND thread = $4
 			AND created_at >= (SELECT COALESCE(MAX(created_at), 0) FROM messages WHERE turn = $1 AND rank = 0) LIMIT 1`,
 		t.ID, t.channel, t.chat, t.thread)
 	return said, err
@@ -84,10 +84,10 @@ func (r *runner) parts(ctx context.Context, id string) ([]string, error) {
 // insertOutbox makes a row, unless it is there.
 func (r *runner) insertOutbox(ctx context.Context, out Outbound, parent string, index int) error {
 	_, err := r.exec(ctx, `INSERT INTO outbox (id, turn, session, channel, chat, thread, text, state, created_at, updated_at,
-			parent, idx, file, path)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING`,
+			parent, idx, file, path, approval)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14) ON CONFLICT (id) DO NOTHING`,
 		out.ID, out.Turn, out.Session, out.Channel, out.Chat, out.Thread, out.Text, string(OutboxPending), now(),
-		parent, index, out.File, out.Path)
+		parent, index, out.File, out.Path, out.Approval)
 	return err
 }
 

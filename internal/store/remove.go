@@ -176,7 +176,7 @@ func (r *runner) removeTurn(ctx context.Context, t turnRow, forget string) error
 	}
 	return r.each(ctx, t.ID, forget,
 		`DELETE FROM messages WHERE turn = $1`, `DELETE FROM intents WHERE turn = $1`, `DELETE FROM drafts WHERE turn = $1`,
-		`DELETE FROM outbox WHERE turn = $1`, `DELETE FROM turns WHERE id = $1`)
+		`DELETE FROM outbox WHERE turn = $1`, `DELETE FROM approvals WHERE turn = $1`, `DELETE FROM turns WHERE id = $1`)
 }
 
 // removeSession removes what is left of a session without turns. Its subagents'

@@ -189,6 +189,7 @@ type Outbound struct {
 	Text       string
 	File       string // not empty: sent as a file with this name
 	Path       string // of the file, relative to the workspace; empty: Text is its content
+	Approval   string // ID of the approval that it asks for; empty: none
 	State      OutboxState
 	Fence      int64  // of the claim that was just made
 	Claimed    bool   // an earlier claim was made and nothing recorded: it may have been posted

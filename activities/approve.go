@@ -1,0 +1,198 @@
+package activities
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/holdfast-ai/holdfast/internal/approval"
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// askedLimit is how much of a call's arguments a person is shown who is asked, in bytes.
+const askedLimit = 2000
+
+// What a model is told of a call that was not run.
+const (
+	refusedByRule = "Not run: the rules of whoever operates this do not allow it. Do not try to get around them; say what could not be done."
+	refusedDenied = "Not run: a person denied it. Do not try to do the same in another way; ask what to do instead, or go on without it."
+	refusedLate   = "Not run: it needed a person's approval, and nobody answered in time."
+	refusedUnsaid = "Not run: it needed a person's approval, and the user wrote something else instead, which you are given next."
+	refusedOther  = "Not run: what a person was asked about had other arguments."
+)
+
+// permit decides whether a call may be run. If a person is to be asked first, ask is
+// set; if it may not be run, refused says so to the model.
+func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call llm.ToolCall) (ask *protocol.Approval, refused string, err error) {
+	title := title(ctx, a.tools(in.Session), call)
+	switch a.Approvals.Verdict(call.Name, title) {
+	case approval.Deny:
+		return nil, refusedByRule, nil
+	case approval.Allow:
+		return nil, "", nil
+	case approval.Ask:
+	}
+	sum := sha256.Sum256([]byte(call.Arguments))
+	asked, outbox, err := a.Store.AskApproval(ctx, store.Approval{
+		Call: protocol.CallKey(in.Turn, in.Step, in.Index), Turn: in.Turn, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
+		Tool: call.Name, Title: protocol.Cut(title, protocol.PreviewLimit), Arguments: hex.EncodeToString(sum[:]),
+	}, a.Approvals.Timeout(), a.question(call, title))
+	if err == nil && in.Unasked && asked.Status == store.ApprovalWaiting {
+		asked, err = a.Store.DecideApproval(ctx, asked.ID, store.ApprovalDropped, "")
+	}
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		return nil, refusedOther, nil
+	case err != nil:
+		return nil, "", fmt.Errorf("ask for approval: %w", err)
+	}
+	switch asked.Status {
+	case store.ApprovalApproved:
+		return nil, "", nil
+	case store.ApprovalDenied:
+		return nil, refusedDenied, nil
+	case store.ApprovalExpired:
+		return nil, refusedLate, nil
+	case store.ApprovalDropped:
+		return nil, refusedUnsaid, nil
+	case store.ApprovalWaiting:
+	}
+	failpoint.Hit("approval.asked")
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Approval, ID: asked.ID, Tool: asked.Tool, Text: asked.Title, Step: in.Step})
+	return &protocol.Approval{
+		ID: asked.ID, Timeout: max(time.Until(asked.ExpiresAt), time.Second), Channel: asked.Channel, Outbox: outbox,
+	}, "", nil
+}
+
+// question is what a person is asked, in Markdown. All arguments are in it, as far
+// as there is room: what is approved is what was shown.
+func (a *Agent) question(call llm.ToolCall, shown string) string {
+	var arguments map[string]any
+	if json.Unmarshal([]byte(call.Arguments), &arguments) == nil && (len(arguments) > 1 || shown == call.Arguments) {
+		if indented, err := json.MarshalIndent(arguments, "", "  "); err == nil {
+			shown = string(indented)
+		}
+	}
+	cut := ""
+	if len(shown) > askedLimit {
+		cut = fmt.Sprintf("\n(the first %d of %d bytes)", askedLimit, len(shown))
+		shown = protocol.Cut(shown, askedLimit)
+	}
+	fence := "```"
+	for strings.Contains(shown, fence) {
+		fence += "`"
+	}
+	text := fmt.Sprintf("May I run `%s`?\n\n%s\n%s\n%s%s", call.Name, fence, shown, fence, cut)
+	if approvers := a.Approvals.Approvers(); len(approvers) > 0 {
+		text += "\n\nWho may answer: " + strings.Join(approvers, ", ")
+	}
+	return text
+}
+
+// decide answers the question that a command is about, and says what came of it.
+func (a *Agent) decide(ctx context.Context, in protocol.AnswerInput) (string, error) {
+	message, err := a.Store.Inbound(ctx, in.Message)
+	if err != nil {
+		return "", err
+	}
+	asked, problem, err := a.questionOf(ctx, message)
+	if err != nil || problem != "" {
+		return problem, err
+	}
+	if !a.operator(message) && !a.Approvals.May(message.Channel, message.Sender, asked.Channel, asked.Sender) {
+		return "You may not answer this: " + a.whoMay(), nil
+	}
+	status := store.ApprovalApproved
+	if in.Command == protocol.CommandDeny {
+		status = store.ApprovalDenied
+	}
+	by := message.Channel + ":" + message.Sender
+	decided, err := a.Store.DecideApproval(ctx, asked.ID, status, by)
+	if err != nil {
+		return "", err
+	}
+	failpoint.Hit("approval.decided")
+	if err := a.Decided(ctx, decided.WorkflowID, protocol.Decision{Approval: decided.ID}); err != nil {
+		return "", fmt.Errorf("tell who waits for approval %s: %w", decided.ID, err)
+	}
+	return decision(decided, status, by), nil
+}
+
+// questionOf finds the question that a command is about: the one that it names, or
+// the only one of its chat. The problem is for the user to read.
+func (a *Agent) questionOf(ctx context.Context, message store.Inbound) (asked store.Approval, problem string, err error) {
+	_, id := protocol.ParseCommand(message.Text)
+	id = strings.ToLower(strings.Trim(id, "`. "))
+	if id == "" {
+		waiting, err := a.Store.WaitingApprovals(ctx, store.Route{Channel: message.Channel, Chat: message.Chat, Thread: message.Thread})
+		switch {
+		case err != nil:
+			return store.Approval{}, "", err
+		case len(waiting) == 0:
+			return store.Approval{}, "Nothing waits for an approval here.", nil
+		case len(waiting) > 1:
+			return store.Approval{}, "Which one? Say its ID after the command." + asking(waiting), nil
+		}
+		return waiting[0], "", nil
+	}
+	asked, err = a.Store.Approval(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Approval{}, fmt.Sprintf("There is no question with the ID %q.", id), nil
+	}
+	return asked, "", err
+}
+
+// decision says how a question stands that by has just answered with status.
+func decision(a store.Approval, status store.ApprovalStatus, by string) string {
+	what := fmt.Sprintf("`%s`: %s", a.Tool, protocol.Cut(strings.Join(strings.Fields(a.Title), " "), doingLimit))
+	switch {
+	case a.Status == store.ApprovalExpired:
+		return "It is too late: nobody answered in time, and it was not run. " + what
+	case a.Status == store.ApprovalDropped:
+		return "It is not asked any more: the request went on or ended without it. " + what
+	case a.Status != status || a.DecidedBy != by:
+		return fmt.Sprintf("It was %s already, by %s. %s", a.Status, a.DecidedBy, what)
+	case status == store.ApprovalDenied:
+		return "Denied. " + what
+	}
+	return "Approved. " + what
+}
+
+func (a *Agent) whoMay() string {
+	if approvers := a.Approvals.Approvers(); len(approvers) > 0 {
+		return strings.Join(approvers, ", ") + " may."
+	}
+	return "who asked for it may."
+}
+
+// waiting says which calls of a conversation wait for an approval, a line each.
+func (a *Agent) waiting(ctx context.Context, message string) string {
+	asked, err := a.Store.Inbound(ctx, message)
+	if err != nil {
+		return ""
+	}
+	waiting, err := a.Store.WaitingApprovals(ctx, store.Route{Channel: asked.Channel, Chat: asked.Chat, Thread: asked.Thread})
+	if err != nil {
+		return "\n(what waits for an approval cannot be read: " + err.Error() + ")"
+	}
+	return asking(waiting)
+}
+
+func asking(waiting []store.Approval) string {
+	var b strings.Builder
+	for _, w := range waiting {
+		fmt.Fprintf(&b, "\n- `%s` waits for approval: `%s`: %s", w.ID, w.Tool, protocol.Cut(strings.Join(strings.Fields(w.Title), " "), doingLimit))
+	}
+	return b.String()
+}

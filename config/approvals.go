@@ -1,0 +1,41 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/approval"
+)
+
+// Approvals say which tool calls a person is asked about.
+type Approvals struct {
+	Rules     []string      `yaml:"rules"`     // as [approval.Parse] reads them; the first that fits a call decides
+	Timeout   time.Duration `yaml:"timeout"`   // how long a question waits for its answer
+	Approvers []string      `yaml:"approvers"` // CHANNEL:SENDER; none: who asked for the turn
+}
+
+// Policy is what the settings amount to.
+func (a Approvals) Policy() (approval.Policy, error) {
+	rules := make([]approval.Rule, len(a.Rules))
+	for i, text := range a.Rules {
+		rule, err := approval.Parse(text)
+		if err != nil {
+			return approval.Policy{}, fmt.Errorf("approval rule %q: %w", text, err)
+		}
+		rules[i] = rule
+	}
+	return approval.New(rules, a.Timeout, a.Approvers)
+}
+
+func (k *checker) approvals(a Approvals) {
+	for _, text := range a.Rules {
+		_, err := approval.Parse(text)
+		k.when(err != nil, "approvals.rules", "must be rules such as %q, but of %q: %v", "ask exec *git push*", text, err)
+	}
+	k.when(a.Timeout < time.Minute, "approvals.timeout", "must be at least 1m, not %s", a.Timeout)
+	for _, who := range a.Approvers {
+		channel, sender, _ := strings.Cut(who, ":")
+		k.when(channel == "" || sender == "", "approvals.approvers", "must be as slack:U012ABC, not %q", who)
+	}
+}

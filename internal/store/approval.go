@@ -1,0 +1,171 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// ApprovalStatus says how a question stands whether a call may be run.
+type ApprovalStatus string
+
+// The statuses of an approval.
+const (
+	ApprovalWaiting  ApprovalStatus = "waiting"
+	ApprovalApproved ApprovalStatus = "approved"
+	ApprovalDenied   ApprovalStatus = "denied"
+	ApprovalExpired  ApprovalStatus = "expired"
+	ApprovalDropped  ApprovalStatus = "dropped" // the turn ended, or the user wrote something else
+)
+
+// Approval is a question whether a tool call may be run.
+type Approval struct {
+	ID         string // by which people name it
+	Call       string // key of the call
+	Turn       string // that makes the call
+	WorkflowID string // that waits for it
+	Tool       string
+	Title      string // of the call, as a person is shown it
+	Arguments  string // hash of the call's arguments, which alone it is for
+	Channel    string // where it is asked, with Chat and Thread; for a subagent, where its parent's turn was asked for
+	Chat       string
+	Thread     string
+	Sender     string // who asked for the turn
+	Status     ApprovalStatus
+	DecidedBy  string // CHANNEL:SENDER; empty unless approved or denied
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	DecidedAt  time.Time // zero while waiting
+}
+
+const approvalColumns = `id, call, turn, workflow_id, tool, title, arguments, channel, chat, thread, sender, status, decided_by,
+	created_at, expires_at, decided_at`
+
+func scanApproval(rows *sql.Rows) (a Approval, err error) {
+	return a, rows.Scan(&a.ID, &a.Call, &a.Turn, &a.WorkflowID, &a.Tool, &a.Title, &a.Arguments, &a.Channel, &a.Chat, &a.Thread,
+		&a.Sender, &a.Status, &a.DecidedBy, stamp{&a.CreatedAt}, stamp{&a.ExpiresAt}, stamp{&a.DecidedAt})
+}
+
+// AskApproval stores a question about a call (Call, Turn, WorkflowID, Tool, Title,
+// Arguments) that waits for as long as timeout, and puts text into the outbox where
+// the turn's channel wants that; then outbox is its ID. One that is there is returned
+// as it is, but for one whose time has run out, which has expired. ErrTurnEnded if
+// the turn is not running, ErrConflict if the call had other arguments.
+func (s *Store) AskApproval(ctx context.Context, a Approval, timeout time.Duration, text string) (stored Approval, outbox string, err error) {
+	a.ID = protocol.ApprovalID(a.Call)
+	err = s.write(ctx, "ask for approval of "+a.Call, durable, func(tx *runner) error {
+		t, err := tx.turn(ctx, a.Turn, tx.update)
+		if err != nil {
+			return err
+		}
+		if t.Status != TurnRunning {
+			return ErrTurnEnded
+		}
+		if err := tx.expireApproval(ctx, a.ID); err != nil {
+			return err
+		}
+		var found bool
+		if stored, found, err = tx.approval(ctx, a.ID); err != nil {
+			return err
+		}
+		route, err := tx.origin(ctx, t)
+		if err != nil {
+			return err
+		}
+		switch {
+		case found && (stored.Call != a.Call || stored.Arguments != a.Arguments):
+			return ErrConflict
+		case !found:
+			stored, _, err = one(ctx, tx, scanApproval, `INSERT INTO approvals (`+approvalColumns+`)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'waiting', '', $12, $13, 0) RETURNING `+approvalColumns,
+				a.ID, a.Call, a.Turn, a.WorkflowID, a.Tool, a.Title, a.Arguments, route.Channel, route.Chat, route.Thread, t.Sender,
+				now(), now().Add(timeout))
+		}
+		if err != nil || !route.Push {
+			return err
+		}
+		outbox = protocol.ApprovalOutboxID(a.Call)
+		return tx.insertOutbox(ctx, Outbound{
+			ID: outbox, Turn: t.ID, Session: t.Session, Channel: route.Channel, Chat: route.Chat, Thread: route.Thread,
+			Text: text, Approval: a.ID,
+		}, "", 0)
+	})
+	if err != nil {
+		return Approval{}, "", err
+	}
+	return stored, outbox, nil
+}
+
+// origin is where a turn was asked for: of a subagent's, where its parent's was.
+func (r *runner) origin(ctx context.Context, t turnRow) (Route, error) {
+	subagent, is, err := one(ctx, r, scanSubagent, `SELECT `+subagentColumns+` FROM subagents WHERE session = $1`, t.Session)
+	if err != nil || is {
+		return subagent.route, err
+	}
+	return Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}, nil
+}
+
+// DecideApproval answers a question, for which by is responsible. One that is
+// answered already, has expired or is not asked any more is returned as it is.
+// ErrNotFound if there is no such question.
+func (s *Store) DecideApproval(ctx context.Context, id string, status ApprovalStatus, by string) (a Approval, err error) {
+	err = s.write(ctx, "decide approval "+id, durable, func(tx *runner) error {
+		if err := tx.expireApproval(ctx, id); err != nil {
+			return err
+		}
+		_, err := tx.exec(ctx, `UPDATE approvals SET status = $2, decided_by = $3, decided_at = $4
+			WHERE id = $1 AND status = 'waiting'`, id, string(status), by, now())
+		if err != nil {
+			return err
+		}
+		var found bool
+		if a, found, err = tx.approval(ctx, id); err == nil && !found {
+			return fmt.Errorf("approval %q: %w", id, ErrNotFound)
+		}
+		return err
+	})
+	return a, err
+}
+
+// Approval returns a question, or ErrNotFound.
+func (s *Store) Approval(ctx context.Context, id string) (a Approval, err error) {
+	err = s.read("read approval "+id, func(q *runner) error {
+		var found bool
+		if a, found, err = q.approval(ctx, id); err == nil && !found {
+			return fmt.Errorf("approval %q: %w", id, ErrNotFound)
+		}
+		return err
+	})
+	return a, err
+}
+
+// WaitingApprovals returns the questions that wait for an answer, oldest first;
+// those of one chat and thread if where names a channel, else all.
+func (s *Store) WaitingApprovals(ctx context.Context, where Route) (all []Approval, err error) {
+	err = s.read("look for approvals that wait", func(q *runner) error {
+		all, err = many(ctx, q, scanApproval, `SELECT `+approvalColumns+` FROM approvals
+			WHERE status = 'waiting' AND expires_at > $1 AND ($2 = '' OR channel = $2 AND chat = $3 AND thread = $4)
+			ORDER BY created_at, id`, now(), where.Channel, where.Chat, where.Thread)
+		return err
+	})
+	return all, err
+}
+
+func (r *runner) approval(ctx context.Context, id string) (Approval, bool, error) {
+	return one(ctx, r, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE id = $1`, id)
+}
+
+func (r *runner) expireApproval(ctx context.Context, id string) error {
+	_, err := r.exec(ctx, `UPDATE approvals SET status = 'expired', decided_at = $2
+		WHERE id = $1 AND status = 'waiting' AND expires_at <= $2`, id, now())
+	return err
+}
+
+// dropApprovals takes back the questions of a turn that ends.
+func (r *runner) dropApprovals(ctx context.Context, turn string) error {
+	_, err := r.exec(ctx, `UPDATE approvals SET status = 'dropped', decided_at = $2 WHERE turn = $1 AND status = 'waiting'`, turn, now())
+	return err
+}

@@ -1,0 +1,37 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// approval has a person asked about a call, and returns when the call is to be made
+// again: the question was answered, its time has run out, or the turn is cancelled.
+// It reports whether the user wrote something else instead. What the answer is, the
+// store knows; a signal only says that there is one.
+func (t *turn) approval(ctx workflow.Context, call protocol.Call, asked protocol.Approval) (unasked bool) {
+	t.show(ctx, "waiting for approval "+asked.ID+" of "+call.Name+": "+call.Preview)
+	ctx, cancel := workflow.WithCancel(ctx)
+	defer cancel()
+	if asked.Outbox != "" {
+		// A channel that is away must not keep an answer from elsewhere waiting.
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			if err := executeDeliver(ctx, asked.Channel, asked.Outbox); err != nil && ctx.Err() == nil {
+				workflow.GetLogger(ctx).Error("question not delivered", "approval", asked.ID, "err", err)
+			}
+		})
+	}
+	decisions := workflow.GetSignalChannel(ctx, protocol.ApprovalSignal)
+	_, err := workflow.AwaitWithTimeout(ctx, asked.Timeout+expiryMargin, func() bool { return decisions.Len() > 0 || t.written() })
+	unasked = err == nil && decisions.Len() == 0 && t.written()
+	for decisions.ReceiveAsync(nil) {
+	}
+	return unasked
+}
+
+// expiryMargin is how much later than the store says a question's time has run out
+// here: by then it has there, too.
+const expiryMargin = time.Second
