@@ -1,0 +1,171 @@
+package storetest
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// where is where the suite's messages come from.
+var where = store.Route{Channel: channel, Chat: "c1", Thread: "t1"}
+
+// question is one about a call of step 1.
+func question(turn string, index int) store.Approval {
+	return store.Approval{
+		Call: protocol.CallKey(turn, 1, index), Turn: turn, WorkflowID: "session/" + session, Tool: "exec", Title: secret, Arguments: "hash",
+	}
+}
+
+func (b *bundle) ask(t *testing.T, turn string, index int) (store.Approval, string) {
+	t.Helper()
+	asked, outbox, err := b.AskApproval(t.Context(), question(turn, index), time.Hour, secret)
+	require.NoError(t, err)
+	return asked, outbox
+}
+
+// asking begins a turn that asks for n calls.
+func (b *bundle) asking(t *testing.T, turn string, n int) {
+	t.Helper()
+	b.accept(t, turn)
+	b.begin(t, step(turn, 1, turn))
+	names := make([]string, n)
+	for i := range names {
+		names[i] = "exec"
+	}
+	b.complete(t, turn, 1, names...)
+}
+
+func (b *bundle) waiting(t *testing.T, where store.Route) []string {
+	t.Helper()
+	rows, err := b.WaitingApprovals(t.Context(), where)
+	require.NoError(t, err)
+	var calls []string
+	for _, row := range rows {
+		calls = append(calls, row.Call)
+	}
+	return calls
+}
+
+// approvals checks that a question is asked once and answered once.
+func approvals(t *testing.T, b *bundle) {
+	b.asking(t, "m1", 3)
+	first, outbox := b.ask(t, "m1", 0)
+	require.Equal(t, store.ApprovalWaiting, first.Status)
+	require.WithinDuration(t, time.Now().Add(time.Hour), first.ExpiresAt, time.Minute)
+	again, same := b.ask(t, "m1", 0)
+	require.Equal(t, first, again)
+	require.Equal(t, outbox, same)
+	b.ask(t, "m1", 1)
+	b.ask(t, "m1", 2)
+	out, err := b.Outbox(t.Context(), outbox)
+	require.NoError(t, err)
+	require.Equal(t, first.ID, out.Approval)
+	require.Equal(t, where, store.Route{Channel: out.Channel, Chat: out.Chat, Thread: out.Thread})
+	require.Equal(t, []string{"m1.1.0", "m1.1.1", "m1.1.2"}, b.waiting(t, where))
+	require.Len(t, b.waiting(t, store.Route{}), 3)
+	require.Empty(t, b.waiting(t, store.Route{Channel: channel, Chat: "c1"}), "another thread")
+
+	other := question("m1", 0)
+	other.Arguments = "other"
+	_, _, err = b.AskApproval(t.Context(), other, time.Hour, "?")
+	require.ErrorIs(t, err, store.ErrConflict)
+
+	decided, err := b.DecideApproval(t.Context(), first.ID, store.ApprovalApproved, "test:ana")
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalApproved, decided.Status)
+	late, err := b.DecideApproval(t.Context(), first.ID, store.ApprovalDenied, "test:bob")
+	require.NoError(t, err)
+	require.Equal(t, decided, late, "the first answer counts")
+	asked, _ := b.ask(t, "m1", 0)
+	require.Equal(t, decided, asked)
+	_, err = b.DecideApproval(t.Context(), "nothing", store.ApprovalDenied, "test:bob")
+	require.ErrorIs(t, err, store.ErrNotFound)
+
+	_, err = b.EndTurn(t.Context(), store.End{Session: session, Channel: channel, Turn: "m1", Status: store.TurnStopped, Reply: "Stopped.", Fill: "stopped"})
+	require.NoError(t, err)
+	require.Empty(t, b.waiting(t, where))
+	dropped, err := b.DecideApproval(t.Context(), protocol.ApprovalID("m1.1.1"), store.ApprovalApproved, "test:ana")
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalDropped, dropped.Status)
+	_, _, err = b.AskApproval(t.Context(), question("m1", 1), time.Hour, "?")
+	require.ErrorIs(t, err, store.ErrTurnEnded)
+}
+
+// approvalExpires checks that a question is not answered after its time.
+func approvalExpires(t *testing.T, b *bundle) {
+	b.asking(t, "m1", 2)
+	_, _, err := b.AskApproval(t.Context(), question("m1", 0), -time.Second, "?")
+	require.NoError(t, err)
+	require.Empty(t, b.waiting(t, where))
+	decided, err := b.DecideApproval(t.Context(), protocol.ApprovalID("m1.1.0"), store.ApprovalApproved, "test:ana")
+	require.NoError(t, err)
+	require.Equal(t, store.ApprovalExpired, decided.Status)
+	require.Empty(t, decided.DecidedBy)
+
+	_, _, err = b.AskApproval(t.Context(), question("m1", 1), -time.Second, "?")
+	require.NoError(t, err)
+	asked, _ := b.ask(t, "m1", 1)
+	require.Equal(t, store.ApprovalExpired, asked.Status, "asked again")
+}
+
+// approvalRace has many answer one question.
+func approvalRace(t *testing.T, b *bundle) {
+	b.asking(t, "m1", 1)
+	asked, _ := b.ask(t, "m1", 0)
+	var mine atomic.Int32
+	all(8, func(i int) {
+		by := "test:" + string(rune('a'+i))
+		status := []store.ApprovalStatus{store.ApprovalApproved, store.ApprovalDenied}[i%2]
+		decided, err := b.DecideApproval(t.Context(), asked.ID, status, by)
+		if err != nil {
+			t.Error(err)
+		}
+		if decided.DecidedBy == by && decided.Status == status {
+			mine.Add(1)
+		}
+	})
+	require.EqualValues(t, 1, mine.Load())
+}
+
+// approvalOfSubagent checks that a subagent's question is asked where its parent's
+// turn was, and goes with it.
+func approvalOfSubagent(t *testing.T, b *bundle) {
+	b.accept(t, "m1")
+	b.begin(t, step("m1", 1, "m1"))
+	b.complete(t, "m1", 1, "spawn")
+	child := b.spawn(t, "m1")
+	q := question(child.ID, 0)
+	asked, outbox, err := b.AskApproval(t.Context(), q, time.Hour, secret)
+	require.NoError(t, err)
+	require.NotEmpty(t, outbox)
+	require.Equal(t, where, store.Route{Channel: asked.Channel, Chat: asked.Chat, Thread: asked.Thread})
+	require.Equal(t, "ana", asked.Sender)
+}
+
+// approvalRemoved checks that a removed session leaves nothing of its questions.
+func approvalRemoved(t *testing.T, b *bundle) {
+	b.asking(t, "m1", 1)
+	_, outbox := b.ask(t, "m1", 0)
+	_, err := b.SaveResult(t.Context(), resultOf("m1", 0, "ok"))
+	require.NoError(t, err)
+	b.complete(t, "m1", 2)
+	b.deliver(t, outbox, "o1")
+	b.remove(t, session, 10)
+	for name, rows := range b.dump(t) {
+		require.NotContains(t, rows, secret, name)
+	}
+}
+
+// approvalIsNoReply checks that a question is not taken for what the turn says.
+func approvalIsNoReply(t *testing.T, b *bundle) {
+	b.asking(t, "m1", 1)
+	_, outbox := b.ask(t, "m1", 0)
+	b.deliver(t, outbox)
+	_, reply := b.complete(t, "m1", 2)
+	require.NotEmpty(t, reply)
+}
