@@ -20,6 +20,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
@@ -45,6 +46,8 @@ type bench struct {
 	channel *channeltest.Memory
 	agent   *activities.Agent
 	limits  protocol.Limits
+	rules   []string      // which calls are asked about
+	timeout time.Duration // how long a question waits
 
 	mu    sync.Mutex
 	calls []string // activities started, as "Complete m1 1"
@@ -52,7 +55,7 @@ type bench struct {
 
 // setup returns a session that is still to be given its script.
 func setup(t *testing.T) *bench {
-	b := &bench{t: t, channel: channeltest.NewMemory("memory"), limits: protocol.Limits{Steps: 10}}
+	b := &bench{t: t, channel: channeltest.NewMemory("memory"), limits: protocol.Limits{Steps: 10}, timeout: time.Hour}
 	var err error
 	b.store, err = store.Open(t.Context(), store.Options{DSN: filepath.Join(t.TempDir(), "store.db")})
 	require.NoError(t, err)
@@ -73,9 +76,15 @@ func (b *bench) script(script ...func() llmtest.Step) {
 	client, err := openai.New(openai.Options{Service: "scripted", BaseURL: b.model.URL})
 	require.NoError(b.t, err)
 	b.t.Cleanup(client.Close)
+	approvals, err := config.Approvals{Rules: b.rules, Timeout: b.timeout}.Policy()
+	require.NoError(b.t, err)
 	b.agent, err = activities.NewAgent(activities.AgentOptions{
 		Store: b.store, Provider: client, Name: "scripted", Model: "model", MaxTokens: 100, Window: 100,
 		Tools: tools(b.t), Events: event.NewLocal(), Workspace: b.t.TempDir(),
+		Approvals: approvals, Decided: func(_ context.Context, _ string, d protocol.Decision) error {
+			b.env.SignalWorkflow(protocol.ApprovalSignal, d)
+			return nil
+		},
 	})
 	require.NoError(b.t, err)
 	b.reopen()

@@ -1,0 +1,213 @@
+package activities_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/approval"
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+// asker is an agent that asks about calls of the tool poke, and has asked.
+type asker struct {
+	*bundle
+	runs    int
+	decided []protocol.Decision // what waiting workflows were told
+}
+
+func setupAsker(t *testing.T, arguments string, approvers ...string) *asker {
+	t.Helper()
+	a := &asker{bundle: setup(t, calls(1, "poke", arguments))}
+	policy, err := approval.New([]approval.Rule{{Tool: "poke", Do: approval.Ask}}, time.Hour, approvers)
+	require.NoError(t, err)
+	a.options.Approvals = policy
+	a.options.Decided = func(_ context.Context, _ string, d protocol.Decision) error {
+		a.decided = append(a.decided, d)
+		return nil
+	}
+	a.options.IsOperator = func(r store.Route) bool { return r.Sender == "root" }
+	a.agent, err = activities.NewAgent(a.options)
+	require.NoError(t, err)
+	a.add(t, "poke", tool.Once, func(context.Context, tool.Call) (tool.Result, error) {
+		a.runs++
+		return tool.Result{Text: "poked"}, nil
+	})
+	a.accept(t, "m1", "do it", true)
+	_, err = a.complete(t, "m1", 1, "m1")
+	require.NoError(t, err)
+	return a
+}
+
+// says accepts a command of a sender's and answers it.
+func (a *asker) says(t *testing.T, sender, text string) string {
+	t.Helper()
+	command, _ := protocol.ParseCommand(text)
+	id := fmt.Sprintf("c%d-%s", len(a.decided), sender+text)
+	_, _, err := a.store.Accept(t.Context(), store.Inbound{
+		ID: id, Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: sender, Text: text, Command: string(command),
+	})
+	require.NoError(t, err)
+	_, err = execute[protocol.AnswerResult](t, a.agent.Answer, protocol.AnswerInput{Session: session, Message: id, Command: command})
+	require.NoError(t, err)
+	turn, err := a.store.Turn(t.Context(), id)
+	require.NoError(t, err)
+	return turn.Reply
+}
+
+// ask makes the call, and returns the question.
+func (a *asker) ask(t *testing.T) protocol.Approval {
+	t.Helper()
+	result, err := a.callTool(t, 1, 0)
+	require.NoError(t, err)
+	require.NotNil(t, result.Approval)
+	return *result.Approval
+}
+
+// result is what the call comes to.
+func (a *asker) result(t *testing.T) string {
+	t.Helper()
+	result, err := a.callTool(t, 1, 0)
+	require.NoError(t, err)
+	require.Nil(t, result.Approval)
+	rows := a.rows(t)
+	return rows[len(rows)-1].Content
+}
+
+func TestApproval(t *testing.T) {
+	t.Parallel()
+
+	t.Run("nothing is run before the answer, and once after it", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{"command":"ls","why":"to see"}`)
+		events, cancel := a.bus.Subscribe("m1")
+		defer cancel()
+		asked := a.ask(t)
+		require.Equal(t, asked.ID, a.ask(t).ID, "a retry asks the same")
+		require.Equal(t, event.Approval, (<-events).Kind)
+		require.InDelta(t, time.Hour, asked.Timeout, float64(time.Minute))
+		out, err := a.store.Outbox(t.Context(), asked.Outbox)
+		require.NoError(t, err)
+		require.Contains(t, out.Text, `"command": "ls"`)
+		require.Contains(t, out.Text, `"why": "to see"`)
+		require.Contains(t, a.says(t, "ana", "/status"), "`"+asked.ID+"` waits for approval: `poke`:")
+		require.Zero(t, a.runs)
+		require.Contains(t, a.says(t, "ana", "/approve"), "Approved. `poke`:")
+		require.Equal(t, []protocol.Decision{{Approval: asked.ID}}, a.decided)
+		require.Equal(t, "poked", a.result(t))
+		require.Equal(t, "poked", a.result(t), "a retry")
+		require.Equal(t, 1, a.runs)
+	})
+
+	t.Run("what is denied is not run", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`)
+		asked := a.ask(t)
+		require.Contains(t, a.says(t, "ana", "/deny "+strings.ToUpper(asked.ID)), "Denied. `poke`:")
+		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "It was denied already, by test:ana.")
+		require.Contains(t, a.result(t), "Not run: a person denied it.")
+		require.Zero(t, a.runs)
+	})
+
+	t.Run("only who asked may answer, or the operator", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`)
+		asked := a.ask(t)
+		require.Equal(t, "You may not answer this: who asked for it may.", a.says(t, "bob", "/approve "+asked.ID))
+		require.Empty(t, a.decided)
+		a.ask(t)
+		require.Contains(t, a.says(t, "root", "/approve "+asked.ID), "Approved.")
+	})
+
+	t.Run("only approvers may answer, if there are any", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`, "test:carol")
+		asked := a.ask(t)
+		require.Equal(t, "You may not answer this: test:carol may.", a.says(t, "ana", "/approve "+asked.ID))
+		require.Contains(t, a.says(t, "carol", "/approve "+asked.ID), "Approved.")
+	})
+
+	t.Run("a question that is not there, or is not the only one, has to be named", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`)
+		require.Equal(t, "Nothing waits for an approval here.", a.says(t, "ana", "/approve"))
+		require.Equal(t, `There is no question with the ID "abc".`, a.says(t, "ana", "/approve `abc`"))
+	})
+
+	t.Run("what the user writes instead is no approval", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`)
+		asked := a.ask(t)
+		result, err := execute[protocol.CallToolResult](t, a.agent.CallTool, protocol.CallToolInput{Session: session, Turn: "m1", Step: 1, Unasked: true})
+		require.NoError(t, err)
+		require.Contains(t, result.Preview, "the user wrote something else instead")
+		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "It is not asked any more")
+		require.Zero(t, a.runs)
+	})
+
+	t.Run("an approval that came before what the user wrote counts", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`)
+		a.ask(t)
+		a.says(t, "ana", "/approve")
+		result, err := execute[protocol.CallToolResult](t, a.agent.CallTool, protocol.CallToolInput{Session: session, Turn: "m1", Step: 1, Unasked: true})
+		require.NoError(t, err)
+		require.Equal(t, "poked", result.Preview)
+	})
+
+	t.Run("after its time it is not run", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`)
+		policy, err := approval.New([]approval.Rule{{Tool: "*", Do: approval.Ask}}, -time.Second, nil)
+		require.NoError(t, err)
+		a.options.Approvals = policy
+		a.agent, err = activities.NewAgent(a.options)
+		require.NoError(t, err)
+		asked := a.ask(t)
+		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "It is too late")
+		require.Contains(t, a.result(t), "nobody answered in time")
+		require.Zero(t, a.runs)
+	})
+
+	t.Run("what the rules deny is not asked about", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{"path":"secret/key"}`)
+		policy, err := approval.New([]approval.Rule{{Tool: "poke", Match: "*secret/*", Do: approval.Deny}}, time.Hour, nil)
+		require.NoError(t, err)
+		a.options.Approvals = policy
+		a.agent, err = activities.NewAgent(a.options)
+		require.NoError(t, err)
+		require.Contains(t, a.result(t), "the rules of whoever operates this do not allow it")
+		require.Zero(t, a.runs)
+	})
+
+	t.Run("a question shows what there is room for, and says what it leaves out", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, fmt.Sprintf(`{"text":"%s"}`, strings.Repeat("```x", 2000)))
+		out, err := a.store.Outbox(t.Context(), a.ask(t).Outbox)
+		require.NoError(t, err)
+		require.Less(t, len(out.Text), 2500)
+		require.Contains(t, out.Text, "\n````\n", "the fence is longer than what is in it")
+		require.Contains(t, out.Text, "(the first 2000 of 8")
+	})
+
+	t.Run("a stopped turn takes its question back", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`)
+		asked := a.ask(t)
+		_, err := execute[protocol.EndTurnResult](t, a.agent.EndTurn, protocol.EndTurnInput{Session: session, Turn: "m1", Ending: protocol.EndingStopped})
+		require.NoError(t, err)
+		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "It is not asked any more")
+		_, err = a.callTool(t, 1, 0)
+		require.NoError(t, err)
+		require.Zero(t, a.runs)
+	})
+}

@@ -1,0 +1,120 @@
+package workflows_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+func TestApproval(t *testing.T) {
+	t.Parallel()
+	approve, deny := cmd("c1", protocol.CommandApprove), cmd("c1", protocol.CommandDeny)
+
+	// asking is a session with a rule and a script, in which something is done when
+	// the first question was asked.
+	asking := func(t *testing.T, rule string, then func(b *bench), script ...func() llmtest.Step) *bench {
+		t.Helper()
+		b := setup(t)
+		b.rules = []string{rule}
+		b.script(script...)
+		b.env.SetOnActivityCompletedListener(onCompleted(protocol.DeliverActivity, sync.OnceFunc(func() { then(b) })))
+		return b
+	}
+	poke := use([]string{"poke"})
+	// decide answers the oldest question from elsewhere.
+	decide := func(b *bench) {
+		waiting, err := b.store.WaitingApprovals(context.Background(), store.Route{})
+		if err != nil || len(waiting) == 0 {
+			b.t.Errorf("waiting: %v, %v", waiting, err)
+			return
+		}
+		if _, err = b.store.DecideApproval(context.Background(), waiting[0].ID, store.ApprovalApproved, "http:root"); err != nil {
+			b.t.Error(err)
+		}
+		b.env.SignalWorkflow(protocol.ApprovalSignal, protocol.Decision{Approval: waiting[0].ID})
+	}
+
+	t.Run("a call waits until it is approved", func(t *testing.T) {
+		t.Parallel()
+		b := asking(t, "ask poke", func(b *bench) { b.send(approve) }, poke, say("done"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, []string{"done: poke"}, b.model.Requests()[1].Results())
+		require.Equal(t, []string{"May I run `poke`?\n\n```\n{}\n```", "Approved. `poke`: {}", "done"}, b.posted())
+		require.Equal(t, []string{"CallTool m1 1", "CallTool m1 1"}, b.started(protocol.CallToolActivity))
+	})
+
+	t.Run("what is denied is told to the model", func(t *testing.T) {
+		t.Parallel()
+		b := asking(t, "ask poke", func(b *bench) { b.send(deny) }, poke, say("done"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Contains(t, b.model.Requests()[1].Results()[0], "a person denied it")
+		require.Contains(t, b.posted(), "done")
+	})
+
+	t.Run("it goes on by itself when nobody answers", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.rules, b.timeout = []string{"ask poke"}, -time.Second // the store's clock is not the workflow's
+		b.script(poke, say("done"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Contains(t, b.model.Requests()[1].Results()[0], "nobody answered in time")
+	})
+
+	t.Run("what the user writes instead is read at once", func(t *testing.T) {
+		t.Parallel()
+		b := asking(t, "ask poke", func(b *bench) { b.send(msg("m2")) }, poke, say("done"))
+		require.NoError(t, b.run(msg("m1")))
+		messages := b.model.Requests()[1].Messages
+		require.Contains(t, messages[len(messages)-2].Content.Text, "the user wrote something else")
+		require.Equal(t, []string{"m2 in m1"}, b.consumed("m2"))
+	})
+
+	t.Run("what others write waits for the answer", func(t *testing.T) {
+		t.Parallel()
+		b := asking(t, "ask poke", func(b *bench) { b.send(bobs("m2"), approve) }, poke, say("done"), say("bob's"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, []string{"done: poke"}, b.model.Requests()[1].Results())
+		require.Equal(t, []string{"m2 in m2"}, b.consumed("m2"))
+	})
+
+	t.Run("it can be stopped", func(t *testing.T) {
+		t.Parallel()
+		b := asking(t, "ask poke", func(b *bench) { b.send(cmd("c1", protocol.CommandStop)) }, poke, say("done"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+		waiting, err := b.store.WaitingApprovals(t.Context(), store.Route{})
+		require.NoError(t, err)
+		require.Empty(t, waiting)
+		require.Equal(t, 1, b.model.Count())
+	})
+
+	t.Run("an answer from elsewhere does not wait for a channel that is away", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.rules = []string{"ask poke"}
+		release := b.channel.Block()
+		b.script(poke, say("done", release))
+		b.env.SetOnActivityStartedListener(onStarted(protocol.DeliverActivity, func() { decide(b) }))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, []string{"done: poke"}, b.model.Requests()[1].Results())
+		require.Contains(t, b.posted(), "done")
+	})
+
+	t.Run("calls that run side by side are asked about one after the other", func(t *testing.T) {
+		t.Parallel()
+		b := asking(t, "ask look", func(b *bench) {
+			decide(b)
+			b.env.SetOnActivityCompletedListener(onCompleted(protocol.DeliverActivity, sync.OnceFunc(func() { decide(b) })))
+		}, use([]string{"look", "look"}), say("done"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, []string{"done: look", "done: look"}, b.model.Requests()[1].Results())
+		require.Len(t, b.posted(), 3)
+	})
+}
