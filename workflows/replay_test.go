@@ -18,7 +18,7 @@ import (
 	"github.com/holdfast-ai/holdfast/workflows"
 )
 
-// TestReplay replays histories that the engine recorded. If it fails, sessions
+// TestReplay replays histories that the engine recorded. If it fails, workflows
 // that are open when this version is deployed would not go on: guard the change
 // by workflow.GetVersion. TestReplay in internal/command says how to record one.
 func TestReplay(t *testing.T) {
@@ -30,7 +30,12 @@ func TestReplay(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			replayer := worker.NewWorkflowReplayer()
-			replayer.RegisterWorkflowWithOptions(workflows.Session, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
+			for kind, f := range map[string]any{
+				protocol.SessionWorkflow: workflows.Session, protocol.SubagentWorkflow: workflows.Subagent,
+				protocol.JobWorkflow: workflows.Job, protocol.ConsolidationWorkflow: workflows.Consolidation,
+			} {
+				replayer.RegisterWorkflowWithOptions(f, workflow.RegisterOptions{Name: kind})
+			}
 			history, err := client.HistoryFromJSON(bytes.NewReader(read(t, path)), client.HistoryJSONOptions{})
 			require.NoError(t, err)
 			require.NoError(t, replayer.ReplayWorkflowHistory(nil, history))

@@ -126,14 +126,71 @@ func TestReplay(t *testing.T) {
 	})
 }
 
+// TestReplayOthers is TestReplay for the workflows beside sessions.
+func TestReplayOthers(t *testing.T) {
+	t.Parallel()
+
+	t.Run("job", func(t *testing.T) {
+		t.Parallel()
+		cfg, r, memory := jobHome(t, nil)
+		n, _ := startOn(t, cfg, r)
+		deliver(t, memory, "1", "t", `cron {"action":"add","message":"water the plants","name":"plants","every_seconds":1}`)
+		id := jobID(t, posted(t, memory, 2)[0].Text)
+		due := n.dues(t, id)[0]
+		n.replayOne(t, protocol.JobWorkflowID(id)+"-"+due.Format(time.RFC3339), "job")
+	})
+
+	t.Run("subagent", func(t *testing.T) {
+		t.Parallel()
+		n := startNode(t, delegating(t, 1, 2, llmtest.Call{ID: "c", Name: "list_dir", Arguments: `{"path":"."}`}).URL)
+		delegated := n.send(t, "main", "", "delegate")
+		n.await(t, delegated)
+		require.Eventually(t, func() bool {
+			turns, err := n.store.Turns(t.Context(), "http:main", 2)
+			return err == nil && len(turns) == 2 && turns[0].Reply == "summary: did task 0"
+		}, patience, 10*time.Millisecond)
+		n.replay(t, "http:main", "delegating-session")
+		turn := n.starter.MessageID("http", "", delegated)
+		n.replay(t, protocol.SubagentSession(protocol.CallKey(turn, 1, 0)), "subagent")
+	})
+
+	t.Run("consolidation", func(t *testing.T) {
+		t.Parallel()
+		n := startNode(t, remembering(t, new(int)).URL)
+		n.ask(t, "main", "fact 1")
+		n.ask(t, "main", "/new")
+		require.Eventually(t, func() bool {
+			history, err := os.ReadFile(filepath.Join(n.cfg.Workspace, "memory", "HISTORY.md"))
+			return err == nil && strings.Contains(string(history), "fact 1")
+		}, patience, 10*time.Millisecond)
+		n.replayOne(t, protocol.ConsolidationWorkflowID("workspace"), "consolidation")
+	})
+}
+
 // replay replays the closed runs of a session's chain, and records them under
 // that name if that is asked for.
 func (n *testNode) replay(t *testing.T, session, name string) {
 	t.Helper()
-	n.awaitClosed(t, session)
+	n.awaitClosed(t, protocol.WorkflowID(session))
+	n.replayRuns(t, n.chain(t, session), name)
+}
+
+// replayOne is replay for the one run of a workflow.
+func (n *testNode) replayOne(t *testing.T, id, name string) {
+	t.Helper()
+	n.awaitClosed(t, id)
+	n.replayRuns(t, [][]*historypb.HistoryEvent{n.history(t, id, "")}, name)
+}
+
+func (n *testNode) replayRuns(t *testing.T, runs [][]*historypb.HistoryEvent, name string) {
+	t.Helper()
 	replayer := worker.NewWorkflowReplayer()
-	replayer.RegisterWorkflowWithOptions(workflows.Session, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
-	runs := n.chain(t, session)
+	for kind, f := range map[string]any{
+		protocol.SessionWorkflow: workflows.Session, protocol.SubagentWorkflow: workflows.Subagent,
+		protocol.JobWorkflow: workflows.Job, protocol.ConsolidationWorkflow: workflows.Consolidation,
+	} {
+		replayer.RegisterWorkflowWithOptions(f, workflow.RegisterOptions{Name: kind})
+	}
 	for i, events := range runs {
 		history := &historypb.History{Events: events}
 		require.NoError(t, replayer.ReplayWorkflowHistory(nil, history))
@@ -147,11 +204,11 @@ func (n *testNode) replay(t *testing.T, session, name string) {
 	}
 }
 
-// awaitClosed waits until a session has no open run.
-func (n *testNode) awaitClosed(t *testing.T, session string) {
+// awaitClosed waits until a workflow has no open run.
+func (n *testNode) awaitClosed(t *testing.T, id string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		described, err := n.client.DescribeWorkflowExecution(context.Background(), protocol.WorkflowID(session), "")
+		described, err := n.client.DescribeWorkflowExecution(context.Background(), id, "")
 		return err == nil && described.WorkflowExecutionInfo.Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 	}, patience, 5*time.Millisecond)
 }
