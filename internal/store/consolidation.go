@@ -34,8 +34,9 @@ const dueLimit = 10_000
 
 // NextBatch returns what of a scope is to be consolidated next, at most limit
 // messages of one session but at least one turn, and whether there is anything:
-// all of earlier epochs, and of the present one, once it has window messages, all
-// but the newest half of window.
+// all of earlier epochs, and of the present one, once it has window messages, so
+// many of its oldest turns that less than window stay, and no less than the newest
+// half as far as turns are whole.
 func (s *Store) NextBatch(ctx context.Context, scope string, window, limit int) (batch Batch, found bool, err error) {
 	err = s.read("look for what is to be consolidated", func(q *runner) error {
 		turns, err := many(ctx, q, scanDueTurn, `SELECT turns.id, turns.session, turns.epoch = sessions.epoch,
@@ -78,7 +79,7 @@ func dueOf(turns []dueTurn, window int) []dueTurn {
 			end++
 		}
 		due, over := 0, messages >= window
-		for due < end && (!turns[due].current || over && messages > window/2) {
+		for due < end && (!turns[due].current || over && (messages >= window || messages-turns[due].messages >= window/2)) {
 			if turns[due].current {
 				messages -= turns[due].messages
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -61,7 +62,9 @@ func acceptRace(t *testing.T, b *bundle) {
 func acceptFields(t *testing.T, b *bundle) {
 	in := store.Inbound{
 		ID: "m1", Session: session, Channel: channel, Chat: "c", Thread: "t", Sender: "u", SenderName: "Ana", Text: "x",
-		Command: "new", Push: true, Join: true, SentAt: time.Date(2024, 2, 29, 23, 59, 59, 123456000, time.FixedZone("", 3600)),
+		Command: "new", Push: true, Join: true, PlatformID: "p1", Child: "m0.1.0",
+		Files:  []channels.File{{ID: "F1", Name: "a.png", MIME: "image/png", Size: 7, URL: "https://files.example.com/F1"}},
+		SentAt: time.Date(2024, 2, 29, 23, 59, 59, 123456000, time.FixedZone("", 3600)),
 	}
 	stored, _, err := b.Accept(t.Context(), in)
 	require.NoError(t, err)
