@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"fmt"
 	nethttp "net/http"
 	"strings"
 
@@ -29,6 +30,9 @@ type choice struct {
 type speech struct {
 	Role    string  `json:"role,omitempty"`
 	Content *string `json:"content,omitempty"`
+	// Reasoning is what is said besides the reply. It is not in OpenAI's API but in
+	// that of many others: a client shows it apart, or ignores it.
+	Reasoning string `json:"reasoning_content,omitempty"`
 }
 
 type chatUsage struct {
@@ -73,7 +77,12 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	var told telling
 	state, err := an.await(ctx, waiting{
 		known: known,
-		on:    func(e event.Event) error { return say(told.next(e)) },
+		on: func(e event.Event) error {
+			if e.Kind == event.Approval {
+				return events.send("", c.chunk(choice{Delta: &speech{Reasoning: question(e)}}))
+			}
+			return say(told.next(e))
+		},
 		every: a.options.KeepAlive, idle: keepAlive,
 	})
 	switch {
@@ -95,6 +104,11 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	if err == nil {
 		_ = events.write("data: [DONE]\n\n")
 	}
+}
+
+// question is what a person is asked who has to approve a call.
+func question(e event.Event) string {
+	return fmt.Sprintf("May I run %s: %s\n%s\n", e.Tool, e.Text, channels.HowToAnswer(e.ID))
 }
 
 // paragraph separates what is told of different steps.

@@ -148,7 +148,7 @@ func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	state, err := answer.await(ctx, waiting{
 		known: true,
 		on: func(e event.Event) error {
-			return events.send(string(e.Kind), Event{Text: e.Text, Tool: e.Tool, Step: e.Step})
+			return events.send(string(e.Kind), Event{Text: e.Text, Tool: e.Tool, Step: e.Step, ID: e.ID})
 		},
 		every: a.options.KeepAlive, idle: events.keepAlive,
 	})

@@ -27,6 +27,8 @@ type Message struct {
 	Reply   string          `json:"reply"`
 	Turn    string          `json:"turn,omitempty"`
 	Usage   Usage           `json:"usage,omitzero"`
+	// Approvals are what the conversation waits for, while the status is "running".
+	Approvals []channels.Approval `json:"approvals,omitempty"`
 }
 
 // Usage counts the tokens that a turn consumed.
@@ -41,6 +43,7 @@ type Event struct {
 	Text string `json:"text,omitempty"`
 	Tool string `json:"tool,omitempty"`
 	Step int    `json:"step,omitempty"`
+	ID   string `json:"id,omitempty"` // of the approval that is asked for
 }
 
 // Transcript answers GET /v1/sessions/KEY/messages.
@@ -71,6 +74,7 @@ type ErrorDetail struct {
 func newMessage(id string, state channels.MessageState) Message {
 	return Message{
 		ID: id, Session: state.Session, Status: state.Status, Reply: state.Reply, Turn: state.Turn,
-		Usage: Usage{PromptTokens: state.Usage.PromptTokens, CompletionTokens: state.Usage.CompletionTokens},
+		Usage:     Usage{PromptTokens: state.Usage.PromptTokens, CompletionTokens: state.Usage.CompletionTokens},
+		Approvals: state.Approvals,
 	}
 }

@@ -56,6 +56,7 @@ func TestClient(t *testing.T) {
 		require.Equal(t, http.Receipt{ID: "id/1", Session: "http:a/b", WorkflowID: "session/http:a/b"}, receipt)
 
 		happens := []event.Event{
+			{Kind: event.Approval, ID: "ab12", Tool: "exec", Text: "ls", Step: 1},
 			{Kind: event.ToolStart, Tool: "exec", Text: "ls", Step: 1},
 			{Kind: event.Text, Text: "echo", Step: 2},
 		}

@@ -100,7 +100,7 @@ func (c *Client) stream(ctx context.Context, id string, on func(event.Event)) (h
 		if err := decode(data, &e); err != nil {
 			return http.Message{}, err
 		}
-		on(event.Event{Kind: event.Kind(name), Text: e.Text, Tool: e.Tool, Step: e.Step})
+		on(event.Event{Kind: event.Kind(name), Text: e.Text, Tool: e.Tool, Step: e.Step, ID: e.ID})
 	}
 }
 
