@@ -1,0 +1,115 @@
+package command
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels/slack"
+	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// reminding is a model that makes a job of what it is asked, for when at says or, if
+// it is asked for that, for every second; and that does what jobs ask for by saying it.
+func reminding(t testing.TB, at func() time.Time) *llmtest.Server {
+	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		asked, _, _ := strings.Cut(r.LastUser(), "\n\n[")
+		_, prompt, isJob := strings.Cut(asked, "[Scheduled job ")
+		job := map[string]any{"action": "add", "message": "drink water"}
+		switch {
+		case isJob:
+			_, prompt, _ = strings.Cut(prompt, "\n")
+			return llmtest.Text("time to " + prompt)
+		case len(resultsOfTurn(r)) > 0:
+			outcome, _, _ := strings.Cut(resultsOfTurn(r)[0], "\n")
+			return llmtest.Text(outcome)
+		case strings.Contains(asked, "every second"):
+			job["every_seconds"] = 1
+		default:
+			job["at"] = at().Format(time.RFC3339)
+		}
+		arguments, err := json.Marshal(job)
+		require.NoError(t, err)
+		return llmtest.Calls(llmtest.Call{Name: "cron", Arguments: string(arguments)})
+	})
+}
+
+// TestSlackJob has jobs made in threads, whose replies are to come there.
+func TestSlackJob(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{slack.ModeSocket, slack.ModeHTTP} {
+		t.Run("while it runs, "+mode, func(t *testing.T) {
+			t.Parallel()
+			server := slacktest.Start(t)
+			model := reminding(t, func() time.Time { return time.Now().Add(3 * time.Second) })
+			n := startSlack(t, server, model.URL, mode, func(c *config.Config, _ *roles) { c.Jobs.MinEvery = time.Second })
+			first := server.Say(slacktest.Ben, slacktest.General, "has anybody seen Ana?")
+			once := server.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" remind me in 3 seconds", slacktest.InThread(first.TS))
+			require.NoError(t, once.Wait(t.Context()))
+			again := server.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" remind me every second")
+			require.NoError(t, again.Wait(t.Context()))
+
+			require.Equal(t, []string{"Added.", "time to drink water"}, n.replies(t, slacktest.General, first.TS, 2))
+			require.Eventually(t, func() bool { return len(finished(server, slacktest.General, again.TS)) > 3 }, patience, 10*time.Millisecond)
+			made, err := n.store.Jobs(t.Context(), slackSession(slacktest.General, again.TS))
+			require.NoError(t, err)
+			require.Len(t, made, 1, "the other has done what it was for")
+			require.NoError(t, n.jobs.Remove(t.Context(), made[0].ID))
+			awaitRest(t, n.client, protocol.JobSession(made[0].ID))
+			want := []string{"Added."}
+			for range n.dues(t, made[0].ID) {
+				want = append(want, "time to drink water")
+			}
+			requireOnly(t, server, slacktest.General, again.TS, want...)
+			requireOnly(t, server, slacktest.General, first.TS, "Added.", "time to drink water")
+			require.Empty(t, finished(server, slacktest.General, ""), "beside the threads")
+			require.Empty(t, model.Invalid())
+		})
+	}
+
+	for name, end := range map[string]func(*testing.T, *process){
+		"stopped": func(t *testing.T, p *process) {
+			require.NoError(t, p.command.Process.Signal(syscall.SIGTERM))
+			p.awaitExit(t)
+		},
+		"killed": func(_ *testing.T, p *process) { p.kill() },
+	} {
+		t.Run("due after it was "+name, func(t *testing.T) {
+			t.Parallel()
+			due := sync.OnceValue(func() time.Time { return time.Now().Add(20 * time.Second).Truncate(time.Second) })
+			server := slacktest.Start(t, retries)
+			model := reminding(t, due)
+			h := newSlackHome(t, model.URL, server, slack.ModeSocket)
+			h.environ = append(h.environ, "HOLDFAST_JOBS_MIN_EVERY=1s")
+			p := h.start(t)
+			h.connected(t)
+			asked := server.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" remind me in 20 seconds")
+			require.NoError(t, asked.Wait(t.Context()))
+			require.Equal(t, []string{"Added."}, replies(t, server, slacktest.General, asked.TS, 1))
+			awaitRest(t, p.temporal(t), slackSession(slacktest.General, asked.TS))
+			end(t, p)
+			require.True(t, time.Now().Before(due()))
+			until(t, due().Add(time.Second))
+
+			p = h.start(t)
+			want := []string{"Added.", "time to drink water"}
+			require.Equal(t, want, replies(t, server, slacktest.General, asked.TS, 2))
+			require.Contains(t, h.command(t, "jobs", "list"), "there are no jobs")
+			end(t, p)
+			h.start(t)
+			later := server.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" remind me every second")
+			require.NoError(t, later.Wait(t.Context()))
+			replies(t, server, slacktest.General, later.TS, 1)
+			requireOnly(t, server, slacktest.General, asked.TS, want...)
+			require.Empty(t, model.Invalid())
+		})
+	}
+}
