@@ -107,6 +107,20 @@ func (c *Conversation) Stop(ctx context.Context) error {
 	return c.agent.Send(ctx, c.session, newID(), stopText)
 }
 
+// Decide answers the question with this ID, whether a tool call may be run, and
+// returns what the agent says to that.
+func (c *Conversation) Decide(ctx context.Context, approval string, approve bool) (string, error) {
+	id, text := newID(), "/deny "+approval
+	if approve {
+		text = "/approve " + approval
+	}
+	if err := c.send(ctx, id, text); err != nil {
+		return "", err
+	}
+	state, err := c.agent.Follow(ctx, id, func(event.Event) {})
+	return state.Reply, err
+}
+
 // Unseen returns the messages of this session whose end no terminal has seen,
 // oldest first. [Conversation.Await] has their replies.
 func (c *Conversation) Unseen() ([]Note, error) { return c.notes.list() }

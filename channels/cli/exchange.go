@@ -22,6 +22,10 @@ func (s *screen) submit() tea.Cmd {
 	if leaves(text) {
 		return tea.Quit
 	}
+	if approve, ok := decision(text); ok && len(s.asked.open) > 0 {
+		s.input.Reset()
+		return s.decide(approve)
+	}
 	if err := s.typed.add(text); err != nil {
 		s.err = err
 		return tea.Quit
@@ -97,26 +101,35 @@ func (s *screen) follow(m Note) tea.Cmd {
 	return tea.Batch(follow, s.tick())
 }
 
-// onEvent heeds the oldest message only: one that joined its turn sees the same.
-func (s *screen) onEvent(msg eventMsg) {
-	if len(s.waiting) == 0 || s.waiting[0] != msg.id {
-		return
+// onEvent heeds the oldest message only, but for questions: one that joined its turn
+// sees the same.
+func (s *screen) onEvent(msg eventMsg) tea.Cmd {
+	if !slices.Contains(s.waiting, msg.id) {
+		return nil
+	}
+	cmd := s.onQuestion(msg.event)
+	if s.waiting[0] != msg.id {
+		return cmd
 	}
 	switch msg.event.Kind {
 	case event.Text:
 		s.streamed.WriteString(msg.event.Text)
 	case event.Reset, event.ToolStart:
 		s.streamed.Reset()
-	case event.Retry, event.ToolProgress, event.ToolDone, event.TurnJoined, event.Done:
+	case event.Retry, event.ToolProgress, event.ToolDone, event.Approval, event.TurnJoined, event.Done:
 	}
 	if label := eventLabel(msg.event); label != "" && !s.stopping {
 		s.label = oneLine(clean(label))
 	}
+	return cmd
 }
 
 func (s *screen) onEnded(msg endedMsg) tea.Cmd {
 	s.waiting = slices.DeleteFunc(s.waiting, func(id string) bool { return id == msg.id })
 	s.begin()
+	if len(s.waiting) == 0 {
+		s.asked.forget()
+	}
 	switch {
 	case isGone(msg.err):
 		return s.print(trouble("was never sent: "+oneLine(msg.text), s.width))

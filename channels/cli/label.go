@@ -16,15 +16,18 @@ func eventLabel(e event.Event) string {
 	switch e.Kind {
 	case event.Text:
 		return writing
-	case event.ToolStart:
-		return strings.TrimSuffix(e.Tool+": "+e.Text, ": ")
+	case event.ToolStart, event.ToolProgress:
+		return callLabel(e)
+	case event.Approval:
+		return "waiting for approval of " + callLabel(e)
 	case event.Retry:
 		return e.Text
-	case event.ToolProgress:
-		return strings.TrimSuffix(e.Tool+": "+e.Text, ": ")
 	case event.Reset, event.ToolDone:
 		return thinking
 	case event.TurnJoined, event.Done:
 	}
 	return ""
 }
+
+// callLabel names the call that an event is about.
+func callLabel(e event.Event) string { return strings.TrimSuffix(e.Tool+": "+e.Text, ": ") }

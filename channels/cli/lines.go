@@ -19,8 +19,9 @@ const lineLimit = 16 << 20
 type LinesOptions struct {
 	In        io.Reader
 	Out       io.Writer        // replies
-	Err       io.Writer        // what went wrong
-	Prompt    string           // before each line; empty: In is no terminal
+	Err       io.Writer        // what went wrong, and what is asked
+	Typing    bool             // In is a terminal, at which a person answers what is asked
+	Prompt    string           // before each line
 	Interrupt <-chan struct{}  // closed to stop the turn and leave
 	Progress  func() *Progress // a new one for each wait; nil: none
 }
@@ -36,10 +37,14 @@ func (o LinesOptions) progress() *Progress {
 // other, those first that were not seen before. A turn that fails does not end
 // it. [ErrInterrupted] if it was interrupted.
 func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
-	if err := unseenReplies(ctx, c, o); err != nil {
+	lines, failed := readLines(o.In)
+	d := &dialogue{c: c, w: o.Err}
+	if o.Typing {
+		d.typed = func() <-chan string { return lines }
+	}
+	if err := unseenReplies(ctx, d, o); err != nil {
 		return err
 	}
-	lines, failed := readLines(o.In)
 	for {
 		fmt.Fprint(o.Out, o.Prompt)
 		var line string
@@ -61,7 +66,8 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 		if text == "" {
 			continue
 		}
-		err := Ask(ctx, c, text, o.Interrupt, o.progress(), o.Out)
+		d.progress = o.progress()
+		err := ask(ctx, d, text, o.Interrupt, o.Out)
 		if turn, ok := errors.AsType[*TurnError](err); ok {
 			fmt.Fprintln(o.Err, turn)
 			continue
@@ -95,8 +101,8 @@ func readLines(in io.Reader) (_ <-chan string, failed func() error) {
 	}
 }
 
-func unseenReplies(ctx context.Context, c *Conversation, o LinesOptions) error {
-	unseen, err := c.Unseen()
+func unseenReplies(ctx context.Context, d *dialogue, o LinesOptions) error {
+	unseen, err := d.c.Unseen()
 	if err != nil {
 		return err
 	}
@@ -113,10 +119,10 @@ func unseenReplies(ctx context.Context, c *Conversation, o LinesOptions) error {
 	}()
 	shown := map[string]bool{}
 	for _, note := range unseen {
-		p := o.progress()
-		p.Show(thinking)
-		state, err := c.Await(ctx, note.ID, p.On)
-		p.Stop()
+		d.progress = o.progress()
+		d.progress.Show(thinking)
+		state, err := d.await(ctx, note.ID)
+		d.progress.Stop()
 		switch {
 		case isGone(err):
 			fmt.Fprintf(o.Err, "was never sent: %s\n", oneLine(note.Text))

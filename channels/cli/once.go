@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -22,12 +23,34 @@ type TurnError struct {
 // Error implements error.
 func (e *TurnError) Error() string { return e.Reply }
 
-// Ask sends a message and prints the reply, and nothing else, to out. When
-// interrupt is closed it stops the turn, waits a moment for its end and returns
-// [ErrInterrupted]. A turn that failed is a [TurnError].
-func Ask(ctx context.Context, c *Conversation, text string, interrupt <-chan struct{}, p *Progress, out io.Writer) error {
-	state, err := ask(ctx, c, text, interrupt, p)
-	p.Stop()
+// AskOptions say where [Ask] reads and writes.
+type AskOptions struct {
+	In        io.Reader       // a terminal at which a person answers what is asked meanwhile; nil: there is none
+	Out       io.Writer       // the reply, and nothing else
+	Err       io.Writer       // what is asked meanwhile
+	Interrupt <-chan struct{} // closed to stop the turn
+	Progress  *Progress       // nil: none
+}
+
+// Ask sends a message and prints the reply. When it is interrupted it stops the
+// turn, waits a moment for its end and returns [ErrInterrupted]. A turn that failed
+// is a [TurnError].
+func Ask(ctx context.Context, c *Conversation, text string, o AskOptions) error {
+	d := &dialogue{c: c, progress: o.Progress, w: o.Err}
+	if o.In != nil {
+		// Not before there is something to answer: what is typed is not ours.
+		d.typed = sync.OnceValue(func() <-chan string {
+			lines, _ := readLines(o.In)
+			return lines
+		})
+	}
+	return ask(ctx, d, text, o.Interrupt, o.Out)
+}
+
+// ask is [Ask], in a dialogue.
+func ask(ctx context.Context, d *dialogue, text string, interrupt <-chan struct{}, out io.Writer) error {
+	state, err := d.ask(ctx, text, interrupt)
+	d.progress.Stop()
 	if err != nil {
 		return err
 	}
@@ -40,22 +63,22 @@ func Ask(ctx context.Context, c *Conversation, text string, interrupt <-chan str
 	return nil
 }
 
-func ask(ctx context.Context, c *Conversation, text string, interrupt <-chan struct{}, p *Progress) (channels.MessageState, error) {
+func (d *dialogue) ask(ctx context.Context, text string, interrupt <-chan struct{}) (channels.MessageState, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {
 		state channels.MessageState
 		err   error
 	}
-	p.Show(thinking)
+	d.progress.Show(thinking)
 	results := make(chan result, 1)
 	go func() {
-		id, err := c.Send(ctx, text)
+		id, err := d.c.Send(ctx, text)
 		if err != nil {
 			results <- result{err: err}
 			return
 		}
-		state, err := c.Await(ctx, id, p.On)
+		state, err := d.await(ctx, id)
 		results <- result{state, err}
 	}()
 	select {
@@ -63,10 +86,10 @@ func ask(ctx context.Context, c *Conversation, text string, interrupt <-chan str
 		return r.state, r.err
 	case <-interrupt:
 	}
-	p.Show("stopping")
+	d.progress.Show("stopping")
 	stopping, done := context.WithTimeout(ctx, stopPatience)
 	defer done()
-	if err := c.Stop(stopping); err != nil {
+	if err := d.c.Stop(stopping); err != nil {
 		return channels.MessageState{}, ErrInterrupted
 	}
 	select {

@@ -32,6 +32,7 @@ type Progress struct {
 	label   string
 	started time.Time
 	frame   int
+	held    bool
 	stop    chan struct{}
 	stopped chan struct{}
 }
@@ -78,6 +79,9 @@ func (p *Progress) run() {
 func (p *Progress) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.held {
+		return
+	}
 	p.frame++
 	fmt.Fprint(p.w, eraseLine+statusLine(p.frame, p.label, time.Since(p.started), p.width()))
 }
@@ -103,6 +107,30 @@ func (p *Progress) On(e event.Event) {
 	if label := eventLabel(e); label != "" {
 		p.Show(label)
 	}
+}
+
+// Hold removes the line until [Progress.Resume], so that something else can be
+// written and typed in its place.
+func (p *Progress) Hold() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.held {
+		fmt.Fprint(p.w, eraseLine)
+	}
+	p.held = true
+}
+
+// Resume has the line drawn again.
+func (p *Progress) Resume() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = false
 }
 
 // Stop removes the line. It may be called again.

@@ -58,6 +58,7 @@ type screen struct {
 	sending  bool
 	waiting  []string        // IDs of the messages that were sent and have not ended
 	shown    map[string]bool // turns whose reply was printed
+	asked    questions
 	streamed strings.Builder // the reply so far
 	label    string
 	started  time.Time
@@ -123,10 +124,11 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case sentMsg:
 		return s, s.onSent(msg)
 	case eventMsg:
-		s.onEvent(msg)
-		return s, nil
+		return s, s.onEvent(msg)
 	case endedMsg:
 		return s, s.onEnded(msg)
+	case decidedMsg:
+		return s, s.onDecided(msg)
 	case stopFailedMsg:
 		s.stopping = false
 		return s, s.print(trouble("not stopped: "+msg.err.Error(), s.width))

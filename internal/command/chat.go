@@ -115,7 +115,7 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	defer leave()
 	conversation := cli.New(cli.Options{Agent: agent, Session: o.session, Dir: filepath.Join(cfg.DataDir(), "chat")})
 	if o.once {
-		err = cli.Ask(ctx, conversation, o.message, o.interrupt, progress, o.stdout)
+		err = cli.Ask(ctx, conversation, o.message, o.ask(progress))
 	} else {
 		progress.Stop()
 		err = talk(ctx, cfg, conversation, o)
@@ -132,6 +132,16 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	return err
 }
 
+// ask says where one message is sent from, and who is there to be asked meanwhile.
+func (o chatOptions) ask(progress *cli.Progress) cli.AskOptions {
+	ask := cli.AskOptions{Out: o.stdout, Err: o.stderr, Interrupt: o.interrupt, Progress: progress}
+	in, typing := terminal(o.stdin)
+	if _, asking := terminal(o.stderr); typing && asking {
+		ask.In = in
+	}
+	return ask
+}
+
 // talk is a conversation, with all that a terminal can do if we are at one.
 func talk(ctx context.Context, cfg config.Config, c *cli.Conversation, o chatOptions) error {
 	in, typing := terminal(o.stdin)
@@ -141,7 +151,8 @@ func talk(ctx context.Context, cfg config.Config, c *cli.Conversation, o chatOpt
 			In: in, Out: out, History: filepath.Join(cfg.DataDir(), "chat_history"), Interrupt: o.interrupt,
 		})
 	}
-	lines := cli.LinesOptions{In: o.stdin, Out: o.stdout, Err: o.stderr, Interrupt: o.interrupt}
+	_, asking := terminal(o.stderr)
+	lines := cli.LinesOptions{In: o.stdin, Out: o.stdout, Err: o.stderr, Typing: typing && asking, Interrupt: o.interrupt}
 	if typing && watching {
 		lines.Prompt = "› "
 	}
