@@ -49,7 +49,7 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call llm.
 		Tool: call.Name, Title: protocol.Cut(title, protocol.PreviewLimit), Arguments: hex.EncodeToString(sum[:]),
 	}, a.Approvals.Timeout(), a.question(call, title))
 	if err == nil && in.Unasked && asked.Status == store.ApprovalWaiting {
-		asked, err = a.Store.DecideApproval(ctx, asked.ID, store.ApprovalDropped, "")
+		asked, err = a.Store.DecideApproval(ctx, store.Decision{Approval: asked.ID, Status: store.ApprovalDropped})
 	}
 	switch {
 	case errors.Is(err, store.ErrConflict):
@@ -117,8 +117,9 @@ func (a *Agent) decide(ctx context.Context, in protocol.AnswerInput) (string, er
 	if in.Command == protocol.CommandDeny {
 		status = store.ApprovalDenied
 	}
-	by := message.Channel + ":" + message.Sender
-	decided, err := a.Store.DecideApproval(ctx, asked.ID, status, by)
+	decided, err := a.Store.DecideApproval(ctx, store.Decision{
+		Approval: asked.ID, Status: status, By: message.Channel + ":" + message.Sender, In: message.ID,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -126,12 +127,17 @@ func (a *Agent) decide(ctx context.Context, in protocol.AnswerInput) (string, er
 	if err := a.Decided(ctx, decided.WorkflowID, protocol.Decision{Approval: decided.ID}); err != nil {
 		return "", fmt.Errorf("tell who waits for approval %s: %w", decided.ID, err)
 	}
-	return decision(decided, status, by), nil
+	return decision(decided, message.ID), nil
 }
 
-// questionOf finds the question that a command is about: the one that it names, or
-// the only one of its chat. The problem is for the user to read.
+// questionOf finds the question that a command is about: the one that it has answered
+// in an earlier attempt, that it names, or the only one of its chat. The problem is
+// for the user to read.
 func (a *Agent) questionOf(ctx context.Context, message store.Inbound) (asked store.Approval, problem string, err error) {
+	asked, err = a.Store.ApprovalDecidedIn(ctx, message.ID)
+	if !errors.Is(err, store.ErrNotFound) {
+		return asked, "", err
+	}
 	_, id := protocol.ParseCommand(message.Text)
 	id = strings.ToLower(strings.Trim(id, "`. "))
 	if id == "" {
@@ -153,17 +159,17 @@ func (a *Agent) questionOf(ctx context.Context, message store.Inbound) (asked st
 	return asked, "", err
 }
 
-// decision says how a question stands that by has just answered with status.
-func decision(a store.Approval, status store.ApprovalStatus, by string) string {
+// decision says how a question stands that a message has just answered.
+func decision(a store.Approval, message string) string {
 	what := fmt.Sprintf("`%s`: %s", a.Tool, protocol.Cut(strings.Join(strings.Fields(a.Title), " "), doingLimit))
 	switch {
 	case a.Status == store.ApprovalExpired:
 		return "It is too late: nobody answered in time, and it was not run. " + what
 	case a.Status == store.ApprovalDropped:
 		return "It is not asked any more: the request went on or ended without it. " + what
-	case a.Status != status || a.DecidedBy != by:
+	case a.DecidedIn != message:
 		return fmt.Sprintf("It was %s already, by %s. %s", a.Status, a.DecidedBy, what)
-	case status == store.ApprovalDenied:
+	case a.Status == store.ApprovalDenied:
 		return "Denied. " + what
 	}
 	return "Approved. " + what

@@ -142,6 +142,21 @@ func TestApproval(t *testing.T) {
 		require.Equal(t, `There is no question with the ID "abc".`, a.says(t, "ana", "/approve `abc`"))
 	})
 
+	t.Run("a command that is answered again after a crash says and does the same", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`)
+		asked := a.ask(t)
+		a.accept(t, "c1", "/approve", false)
+		_, err := a.store.DecideApproval(t.Context(), store.Decision{Approval: asked.ID, Status: store.ApprovalApproved, By: "test:ana", In: "c1"})
+		require.NoError(t, err)
+		_, err = execute[protocol.AnswerResult](t, a.agent.Answer, protocol.AnswerInput{Session: session, Message: "c1", Command: protocol.CommandApprove})
+		require.NoError(t, err)
+		turn, err := a.store.Turn(t.Context(), "c1")
+		require.NoError(t, err)
+		require.Contains(t, turn.Reply, "Approved.")
+		require.Len(t, a.decided, 1, "who waits may not have been told before")
+	})
+
 	t.Run("what the user writes instead is no approval", func(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, `{}`)

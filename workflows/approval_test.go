@@ -35,7 +35,7 @@ func TestApproval(t *testing.T) {
 			b.t.Errorf("waiting: %v, %v", waiting, err)
 			return
 		}
-		if _, err = b.store.DecideApproval(context.Background(), waiting[0].ID, store.ApprovalApproved, "http:root"); err != nil {
+		if _, err = b.store.DecideApproval(context.Background(), store.Decision{Approval: waiting[0].ID, Status: store.ApprovalApproved, By: "http:root", In: "c2"}); err != nil {
 			b.t.Error(err)
 		}
 		b.env.SignalWorkflow(protocol.ApprovalSignal, protocol.Decision{Approval: waiting[0].ID})

@@ -36,17 +36,18 @@ type Approval struct {
 	Sender     string // who asked for the turn
 	Status     ApprovalStatus
 	DecidedBy  string // CHANNEL:SENDER; empty unless approved or denied
+	DecidedIn  string // inbound message that says so
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 	DecidedAt  time.Time // zero while waiting
 }
 
 const approvalColumns = `id, call, turn, workflow_id, tool, title, arguments, channel, chat, thread, sender, status, decided_by,
-	created_at, expires_at, decided_at`
+	decided_in, created_at, expires_at, decided_at`
 
 func scanApproval(rows *sql.Rows) (a Approval, err error) {
 	return a, rows.Scan(&a.ID, &a.Call, &a.Turn, &a.WorkflowID, &a.Tool, &a.Title, &a.Arguments, &a.Channel, &a.Chat, &a.Thread,
-		&a.Sender, &a.Status, &a.DecidedBy, stamp{&a.CreatedAt}, stamp{&a.ExpiresAt}, stamp{&a.DecidedAt})
+		&a.Sender, &a.Status, &a.DecidedBy, &a.DecidedIn, stamp{&a.CreatedAt}, stamp{&a.ExpiresAt}, stamp{&a.DecidedAt})
 }
 
 // AskApproval stores a question about a call (Call, Turn, WorkflowID, Tool, Title,
@@ -80,7 +81,7 @@ func (s *Store) AskApproval(ctx context.Context, a Approval, timeout time.Durati
 			return ErrConflict
 		case !found:
 			stored, _, err = one(ctx, tx, scanApproval, `INSERT INTO approvals (`+approvalColumns+`)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'waiting', '', $12, $13, 0) RETURNING `+approvalColumns,
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'waiting', '', '', $12, $13, 0) RETURNING `+approvalColumns,
 				a.ID, a.Call, a.Turn, a.WorkflowID, a.Tool, a.Title, a.Arguments, route.Channel, route.Chat, route.Thread, t.Sender,
 				now(), now().Add(timeout))
 		}
@@ -108,16 +109,24 @@ func (r *runner) origin(ctx context.Context, t turnRow) (Route, error) {
 	return Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}, nil
 }
 
-// DecideApproval answers a question, for which by is responsible. One that is
-// answered already, has expired or is not asked any more is returned as it is.
-// ErrNotFound if there is no such question.
-func (s *Store) DecideApproval(ctx context.Context, id string, status ApprovalStatus, by string) (a Approval, err error) {
+// Decision is an answer to a question.
+type Decision struct {
+	Approval string
+	Status   ApprovalStatus
+	By       string // CHANNEL:SENDER
+	In       string // inbound message that says so
+}
+
+// DecideApproval answers a question. One that is answered already, has expired or is
+// not asked any more is returned as it is. ErrNotFound if there is no such question.
+func (s *Store) DecideApproval(ctx context.Context, d Decision) (a Approval, err error) {
+	id := d.Approval
 	err = s.write(ctx, "decide approval "+id, durable, func(tx *runner) error {
 		if err := tx.expireApproval(ctx, id); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, `UPDATE approvals SET status = $2, decided_by = $3, decided_at = $4
-			WHERE id = $1 AND status = 'waiting'`, id, string(status), by, now())
+		_, err := tx.exec(ctx, `UPDATE approvals SET status = $2, decided_by = $3, decided_in = $4, decided_at = $5
+			WHERE id = $1 AND status = 'waiting'`, id, string(d.Status), d.By, d.In, now())
 		if err != nil {
 			return err
 		}
@@ -136,6 +145,20 @@ func (s *Store) Approval(ctx context.Context, id string) (a Approval, err error)
 		var found bool
 		if a, found, err = q.approval(ctx, id); err == nil && !found {
 			return fmt.Errorf("approval %q: %w", id, ErrNotFound)
+		}
+		return err
+	})
+	return a, err
+}
+
+// ApprovalDecidedIn returns the question that a message has answered, or ErrNotFound.
+func (s *Store) ApprovalDecidedIn(ctx context.Context, message string) (a Approval, err error) {
+	err = s.read("look for what was decided in "+message, func(q *runner) error {
+		var found bool
+		a, found, err = one(ctx, q, scanApproval, `SELECT `+approvalColumns+` FROM approvals
+			WHERE decided_in = $1 AND decided_in <> ''`, message)
+		if err == nil && !found {
+			return ErrNotFound
 		}
 		return err
 	})

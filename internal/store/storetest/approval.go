@@ -75,21 +75,26 @@ func approvals(t *testing.T, b *bundle) {
 	_, _, err = b.AskApproval(t.Context(), other, time.Hour, "?")
 	require.ErrorIs(t, err, store.ErrConflict)
 
-	decided, err := b.DecideApproval(t.Context(), first.ID, store.ApprovalApproved, "test:ana")
+	decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: first.ID, Status: store.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalApproved, decided.Status)
-	late, err := b.DecideApproval(t.Context(), first.ID, store.ApprovalDenied, "test:bob")
+	late, err := b.DecideApproval(t.Context(), store.Decision{Approval: first.ID, Status: store.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
 	require.NoError(t, err)
 	require.Equal(t, decided, late, "the first answer counts")
 	asked, _ := b.ask(t, "m1", 0)
 	require.Equal(t, decided, asked)
-	_, err = b.DecideApproval(t.Context(), "nothing", store.ApprovalDenied, "test:bob")
+	found, err := b.ApprovalDecidedIn(t.Context(), "in test:ana")
+	require.NoError(t, err)
+	require.Equal(t, decided, found)
+	_, err = b.ApprovalDecidedIn(t.Context(), "in test:bob")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	_, err = b.DecideApproval(t.Context(), store.Decision{Approval: "nothing", Status: store.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
 	require.ErrorIs(t, err, store.ErrNotFound)
 
 	_, err = b.EndTurn(t.Context(), store.End{Session: session, Channel: channel, Turn: "m1", Status: store.TurnStopped, Reply: "Stopped.", Fill: "stopped"})
 	require.NoError(t, err)
 	require.Empty(t, b.waiting(t, where))
-	dropped, err := b.DecideApproval(t.Context(), protocol.ApprovalID("m1.1.1"), store.ApprovalApproved, "test:ana")
+	dropped, err := b.DecideApproval(t.Context(), store.Decision{Approval: protocol.ApprovalID("m1.1.1"), Status: store.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalDropped, dropped.Status)
 	_, _, err = b.AskApproval(t.Context(), question("m1", 1), time.Hour, "?")
@@ -102,7 +107,7 @@ func approvalExpires(t *testing.T, b *bundle) {
 	_, _, err := b.AskApproval(t.Context(), question("m1", 0), -time.Second, "?")
 	require.NoError(t, err)
 	require.Empty(t, b.waiting(t, where))
-	decided, err := b.DecideApproval(t.Context(), protocol.ApprovalID("m1.1.0"), store.ApprovalApproved, "test:ana")
+	decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: protocol.ApprovalID("m1.1.0"), Status: store.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
 	require.NoError(t, err)
 	require.Equal(t, store.ApprovalExpired, decided.Status)
 	require.Empty(t, decided.DecidedBy)
@@ -121,7 +126,7 @@ func approvalRace(t *testing.T, b *bundle) {
 	all(8, func(i int) {
 		by := "test:" + string(rune('a'+i))
 		status := []store.ApprovalStatus{store.ApprovalApproved, store.ApprovalDenied}[i%2]
-		decided, err := b.DecideApproval(t.Context(), asked.ID, status, by)
+		decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: asked.ID, Status: status, By: by, In: "in " + by})
 		if err != nil {
 			t.Error(err)
 		}

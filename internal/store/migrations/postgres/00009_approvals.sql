@@ -1,7 +1,7 @@
 -- +goose Up
 -- A question whether a tool call may be run: by whom and where it is answered
 -- (channel, chat, thread), which workflow waits for that, for which arguments
--- (a hash) it is, and what came of it.
+-- (a hash) it is, and what came of it (decided_in is the message that says so).
 CREATE TABLE approvals (
     id          TEXT PRIMARY KEY,
     call        TEXT NOT NULL,
@@ -16,11 +16,13 @@ CREATE TABLE approvals (
     sender      TEXT NOT NULL,
     status      TEXT NOT NULL,
     decided_by  TEXT NOT NULL,
+    decided_in  TEXT NOT NULL,
     created_at  BIGINT NOT NULL,
     expires_at  BIGINT NOT NULL,
     decided_at  BIGINT NOT NULL
 );
 CREATE INDEX approvals_turn ON approvals (turn);
+CREATE INDEX approvals_decided ON approvals (decided_in) WHERE decided_in <> '';
 CREATE INDEX approvals_waiting ON approvals (channel, chat, thread) WHERE status = 'waiting';
 
 -- The approval that an outbound message asks for.

@@ -1,0 +1,159 @@
+package command
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/event"
+)
+
+// answerOnce follows the message of a crash test and answers the first question
+// that it hears of, as often as given, each time with another message. It returns
+// when the message has ended or the process is gone.
+func (p *process) answerOnce(t *testing.T, answers ...string) {
+	t.Helper()
+	if p.info.API == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	go func() {
+		<-p.exited
+		cancel()
+	}()
+	answered := false
+	_, _ = p.api().Follow(ctx, messageID, func(e event.Event) {
+		if e.Kind != event.Approval || answered {
+			return
+		}
+		answered = true
+		for i, text := range answers {
+			_, _ = p.api().Send(ctx, "main", string(rune('a'+i)), text)
+		}
+	})
+}
+
+// TestApprovalCrash kills the real program around a question whether a command may
+// be run: the command is run once, after it was approved, whatever happens.
+func TestApprovalCrash(t *testing.T) {
+	t.Parallel()
+	const ask = "HOLDFAST_APPROVALS_RULES=ask exec"
+	for _, point := range []string{
+		"approval.asked:1",   // the question is stored, nobody was told
+		"accept.signalled:2", // the answer is accepted
+		"approval.decided:1", // the answer is stored, who waits was not told
+		"tool.start:2",       // who waits was told
+		"tool.before:1",      // the command is about to run
+		"tool.intended:1",
+		"tool.after:1",
+		"tool.stored:1",
+	} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			model := threeSteps(t, "echo ran >> effects.txt")
+			h := newHome(t, model.URL)
+			h.environ = append(h.environ, ask)
+			first := h.start(t, dieAt(point))
+			h.prepare(t)
+			require.True(t, first.post(t))
+			first.answerOnce(t, "/approve", "/approve")
+			first.awaitExit(t)
+			second := h.start(t)
+			second.answerOnce(t, "/approve", "/deny")
+			second.kill()
+			h.resume(t, true)
+			h.checkThreeSteps(t, model, 3)
+		})
+	}
+
+	t.Run("while it waits", func(t *testing.T) {
+		t.Parallel()
+		model := threeSteps(t, "echo ran >> effects.txt")
+		h := newHome(t, model.URL)
+		h.environ = append(h.environ, ask)
+		for range 3 {
+			p := h.start(t)
+			h.prepare(t)
+			require.True(t, p.post(t))
+			p.awaitQuestion(t)
+			require.NoFileExists(t, h.workspace("effects.txt"))
+			p.kill()
+		}
+		p := h.start(t)
+		p.answerOnce(t, "/approve")
+		p.kill()
+		h.resume(t, true)
+		h.checkThreeSteps(t, model, 3)
+	})
+
+	t.Run("while it waits, and the engine forgets everything", func(t *testing.T) {
+		t.Parallel()
+		model := threeSteps(t, "echo ran >> effects.txt")
+		h := newHome(t, model.URL)
+		h.environ = append(h.environ, ask)
+		p := h.start(t)
+		h.prepare(t)
+		require.True(t, p.post(t))
+		id := p.awaitQuestion(t)
+		p.kill()
+		lost, err := filepath.Glob(filepath.Join(h.dir, "data", "engine.db*"))
+		require.NoError(t, err)
+		require.NotEmpty(t, lost)
+		for _, path := range lost {
+			require.NoError(t, os.Remove(path))
+		}
+		p = h.start(t)
+		require.Equal(t, id, p.awaitQuestion(t), "the same question")
+		p.answerOnce(t, "/approve")
+		p.kill()
+		h.resume(t, true)
+		h.checkThreeSteps(t, model, 3)
+	})
+
+	t.Run("it can be denied after a crash", func(t *testing.T) {
+		t.Parallel()
+		model := threeSteps(t, "echo ran >> effects.txt")
+		h := newHome(t, model.URL)
+		h.environ = append(h.environ, ask)
+		p := h.start(t)
+		h.prepare(t)
+		require.True(t, p.post(t))
+		p.awaitQuestion(t)
+		p.kill()
+		p = h.start(t)
+		p.answerOnce(t, "/deny", "/approve")
+		h.resumed(t, p)
+		require.NoFileExists(t, h.workspace("effects.txt"))
+	})
+}
+
+// awaitQuestion waits until the message of a crash test waits for an approval, and
+// returns its ID.
+func (p *process) awaitQuestion(t *testing.T) (id string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err := p.api().Follow(ctx, messageID, func(e event.Event) {
+		if e.Kind == event.Approval {
+			id = e.ID
+			cancel()
+		}
+	})
+	require.NotEmpty(t, id, "%v", err)
+	return id
+}
+
+// resumed waits until the message of a crash test was answered.
+func (h *home) resumed(t *testing.T, p *process) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	message, err := p.api().Follow(ctx, messageID, func(event.Event) {})
+	require.NoError(t, err)
+	require.Equal(t, channels.Done, message.Status, message.Reply)
+}
