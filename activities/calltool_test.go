@@ -224,6 +224,7 @@ func TestCallToolOutput(t *testing.T) {
 		text := "start" + strings.Repeat("ü", 5<<19) + "end"
 		b, told := output(t, nothing, text)
 		require.Less(t, len(told), 17_000)
+		require.Greater(t, len(told), 16_000)
 		require.True(t, strings.HasPrefix(told, "start"))
 		require.True(t, strings.HasSuffix(told, "end"))
 		require.Contains(t, told, file)
@@ -233,6 +234,26 @@ func TestCallToolOutput(t *testing.T) {
 		full, err := b.store.FullResult(t.Context(), "m1", 1, 0)
 		require.NoError(t, err)
 		require.Len(t, full, len(text))
+	})
+
+	t.Run("of 16,000 bytes is told as it is", func(t *testing.T) {
+		t.Parallel()
+		text := strings.Repeat("x", 16_000)
+		_, told := output(t, nothing, text)
+		require.Equal(t, text, told)
+	})
+
+	t.Run("of more than 10 MB is kept up to that in the store, and whole in the file", func(t *testing.T) {
+		t.Parallel()
+		text := strings.Repeat("x", 11<<20)
+		b, _ := output(t, nothing, text)
+		kept, err := os.ReadFile(filepath.Join(b.workspace, file))
+		require.NoError(t, err)
+		require.Len(t, kept, len(text))
+		full, err := b.store.FullResult(t.Context(), "m1", 1, 0)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(full), 10<<20)
+		require.Greater(t, len(full), 10<<20-10)
 	})
 
 	t.Run("that cannot be kept in a file is told all the same", func(t *testing.T) {

@@ -36,6 +36,24 @@ func TestAccept(t *testing.T) {
 		require.Equal(t, []string{accepted.Message}, b.engine.signalled())
 	})
 
+	t.Run("keeps all that the channel says of it", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		sent := channels.InboundMessage{
+			Channel: "test", Scope: "T1", ID: "1", Chat: "c1", Thread: "t1", Sender: "u1", SenderName: "Ana", Text: "hi",
+			SentAt: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Push: true,
+			Files: []channels.File{{ID: "F1", Name: "a.png", MIME: "image/png", Size: 7, URL: "https://files.example.com/F1"}},
+		}
+		accepted := b.accept(t, sent)
+		require.Equal(t, "test:c1:t1", accepted.Session)
+		stored, err := b.store.Inbound(t.Context(), accepted.Message)
+		require.NoError(t, err)
+		require.Equal(t, store.Inbound{
+			ID: protocol.MessageID("test", "T1", "1"), PlatformID: "1", Session: "test:c1:t1", Channel: "test", Chat: "c1", Thread: "t1",
+			Sender: "u1", SenderName: "Ana", Text: "hi", SentAt: sent.SentAt, AcceptedAt: stored.AcceptedAt, Push: true, Join: true, Files: sent.Files,
+		}, stored)
+	})
+
 	t.Run("takes a message whose signal fails", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

@@ -40,6 +40,8 @@ func TestChoose(t *testing.T) {
 		{"a vendor with a key goes there", "anthropic/claude-opus-4-5", list(openrouter, anthropic), "anthropic", "anthropic", "claude-opus-4-5"},
 		{"a gateway's key comes first", "gpt-4.1", list(openai, openrouter), "openrouter", "openrouter", "openai/gpt-4.1"},
 		{"a key tells the gateway", "claude-sonnet-4-5", list(llm.Configured{Name: "x", APIKey: "sk-or-2"}), "x", "openrouter", "anthropic/claude-sonnet-4-5"},
+		{"a gateway's key comes before another's base URL", "claude-x", list(aihubmix, openrouter), "openrouter", "openrouter", "anthropic/claude-x"},
+		{"a gateway adds no vendor where there is one", "meta-llama/llama-x", list(openrouter), "openrouter", "openrouter", "meta-llama/llama-x"},
 		{"a gateway's base URL comes next", "anthropic/claude-x", list(openai, aihubmix), "aihubmix", "aihubmix", "claude-x"},
 		{"a base URL tells the gateway", "qwen-x", list(llm.Configured{Name: "x", APIKey: "k", BaseURL: "https://api.siliconflow.com/v1"}, openai), "x", "siliconflow", "qwen-x"},
 		{"then the model's name", "claude-sonnet-4-5", list(openai, anthropic), "anthropic", "anthropic", "claude-sonnet-4-5"},

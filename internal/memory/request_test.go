@@ -38,7 +38,7 @@ func TestRequest(t *testing.T) {
 	require.Less(t, len(lines[4]), 600)
 	require.Equal(t, []string{"[2026-03-04 15:03] ASSISTANT: Done \uFFFD", "</conversation>"}, lines[5:])
 	require.Contains(t, text, "<memory>\n- likes tea\n</memory>")
-	for _, word := range []string{"save_memory", "history_entry", "memory_update", "[YYYY-MM-DD HH:MM]"} {
+	for _, word := range []string{"save_memory", "history_entry", "memory_update", "[YYYY-MM-DD HH:MM]", "2 to 5 sentences", "the whole long-term memory"} {
 		require.Contains(t, text, word)
 	}
 	require.Contains(t, memory.Request("", nil, time.UTC), "<memory>\n(empty)\n</memory>")
@@ -55,4 +55,8 @@ func TestToolAsksForBothTexts(t *testing.T) {
 	require.NoError(t, resolved.Validate(map[string]any{"history_entry": "a", "memory_update": "b"}))
 	require.Error(t, resolved.Validate(map[string]any{"history_entry": "a"}))
 	require.Error(t, resolved.Validate(map[string]any{"memory_update": "b"}))
+	for _, said := range []string{"2 to 5 sentences", "[YYYY-MM-DD HH:MM]"} {
+		require.Contains(t, schema.Properties["history_entry"].Description, said)
+	}
+	require.Contains(t, schema.Properties["memory_update"].Description, "The whole new text of the long-term memory")
 }
