@@ -90,8 +90,7 @@ func (r *receiver) refuse(a asker, why refusal, expected bool) {
 	}
 }
 
-// explain tells somebody why they are not answered: in a channel, so that only
-// they see it.
+// explain tells somebody why they are not answered.
 func (r *receiver) explain(ctx context.Context, a asker, why refusal) error {
 	if a.direct && a.name == "" {
 		// The operator reads it; it is not worth failing for.
@@ -103,18 +102,23 @@ func (r *receiver) explain(ctx context.Context, a asker, why refusal) error {
 	if err != nil {
 		return err
 	}
+	return r.c.tell(ctx, a, text)
+}
+
+// tell tells somebody something: in a channel, so that only they see it.
+func (c *Channel) tell(ctx context.Context, a asker, text string) error {
 	options := []slack.MsgOption{slack.MsgOptionText(text, false), slack.MsgOptionDisableLinkUnfurl()}
 	if a.thread != "" {
 		options = append(options, slack.MsgOptionTS(a.thread))
 	}
 	if a.direct {
-		return r.c.call(ctx, "chat.postMessage", a.channel, func(ctx context.Context) error {
-			_, _, err := r.c.api.PostMessageContext(ctx, a.channel, options...)
+		return c.call(ctx, "chat.postMessage", a.channel, func(ctx context.Context) error {
+			_, _, err := c.api.PostMessageContext(ctx, a.channel, options...)
 			return err
 		})
 	}
-	return r.c.call(ctx, "chat.postEphemeral", a.channel, func(ctx context.Context) error {
-		_, err := r.c.api.PostEphemeralContext(ctx, a.channel, a.user, options...)
+	return c.call(ctx, "chat.postEphemeral", a.channel, func(ctx context.Context) error {
+		_, err := c.api.PostEphemeralContext(ctx, a.channel, a.user, options...)
 		return err
 	})
 }

@@ -49,7 +49,7 @@ func (f *follower) showDraft(ctx context.Context, seen snapshot) time.Duration {
 	switch {
 	case f.draftless || seen.joined || !f.c.o.Stream:
 		return never
-	case d == nil && seen.begun.IsZero():
+	case d == nil && (seen.begun.IsZero() || seen.asked):
 		return never
 	case d == nil:
 		if wait := time.Until(seen.begun.Add(f.c.pace.draft)); wait > 0 {

@@ -54,3 +54,7 @@ func (c *Channel) OpenDrafts() int {
 
 // StopAction names the Stop button.
 const StopAction = stopAction
+
+// Asked reports whether a person was asked something in a conversation since its
+// last reply.
+func (c *Channel) Asked(chat, thread string) bool { return c.asked.had(lane(chat, thread)) }

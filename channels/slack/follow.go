@@ -135,6 +135,9 @@ func (f *follower) run(ctx context.Context) {
 			f.finish(ctx)
 			return
 		}
+		if seen.asked {
+			f.c.asked.first(lane(f.msg.Chat, f.msg.Thread), lookBack)
+		}
 		wait := min(f.showSign(ctx, seen), f.showDraft(ctx, seen))
 		select {
 		case <-f.progress.changed:
@@ -185,6 +188,7 @@ func (f *follower) finish(ctx context.Context) {
 	}
 	f.endSign(ctx, state)
 	f.endDraft(ctx, state)
+	f.endAnswer(ctx, state)
 }
 
 func (f *follower) close() {

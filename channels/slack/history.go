@@ -19,7 +19,8 @@ const (
 // The library's own does not know streaming_state.
 type posted struct {
 	post
-	Streaming string `json:"streaming_state"` // in_progress or completed; empty: not streamed
+	Blocks    []postedBlock `json:"blocks"`
+	Streaming string        `json:"streaming_state"` // in_progress or completed; empty: not streamed
 	Profile   struct {
 		Name string `json:"name"`
 	} `json:"bot_profile"`

@@ -17,7 +17,9 @@ const stopAction = "holdfast_stop"
 // ID. Who clicked is allowed to; what they do may be done again, as Slack
 // delivers again what was not acknowledged.
 var interactions = map[string]func(r *receiver, ctx context.Context, c click) error{
-	stopAction: (*receiver).stop,
+	stopAction:    (*receiver).stop,
+	approveAction: (*receiver).decide,
+	denyAction:    (*receiver).decide,
 }
 
 // interaction is a click on a button or a shortcut.
@@ -147,7 +149,11 @@ func (r *receiver) stop(ctx context.Context, c click) error {
 
 // order accepts a command that was not written as a message.
 func (r *receiver) order(ctx context.Context, command, id, chat, thread string, by asker) error {
-	return r.accept(ctx, channels.InboundMessage{
+	return r.accept(ctx, ordered(command, id, chat, thread, by))
+}
+
+func ordered(command, id, chat, thread string, by asker) channels.InboundMessage {
+	return channels.InboundMessage{
 		Channel: Name, Scope: chat, ID: id, Chat: chat, Thread: thread, Sender: by.user, SenderName: by.name, Text: command, Push: true,
-	})
+	}
 }

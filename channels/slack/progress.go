@@ -8,8 +8,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// thinking is what the agent does while nothing else is known.
-const thinking = "is thinking…"
+const (
+	thinking = "is thinking…"        // what the agent does while nothing else is known
+	awaiting = "waits for an answer" // and while a person is asked something
+)
 
 // doingLimit bounds in characters what a status says.
 const doingLimit = 100
@@ -29,6 +31,7 @@ type snapshot struct {
 	text   string    // the step's, so far
 	resets int       // how often text was forgotten
 	doing  string    // such as "runs exec: go test ./…"; empty: thinks or writes
+	asked  bool      // it waits for a person's answer
 	begun  time.Time // when its turn showed the first sign; zero: not yet
 	joined bool      // the turn of another message answers it
 	done   bool
@@ -75,7 +78,10 @@ func (p *progress) take(e event.Event) {
 		p.seen.doing = brief(e.Text)
 	case event.ToolDone:
 		p.seen.doing = ""
+	case event.Approval:
+		p.seen.doing = awaiting
 	}
+	p.seen.asked = e.Kind == event.Approval
 	if p.seen.begun.IsZero() {
 		p.seen.begun = time.Now()
 	}

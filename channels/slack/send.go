@@ -9,22 +9,28 @@ import (
 )
 
 // replyEvent is the type of our messages' metadata. They say which message in the
-// outbox it is (id), and whether it only stands for that one yet (draft).
+// outbox it is (id), whether it only stands for that one yet (draft), and which
+// question it asks (approval).
 const replyEvent = "holdfast_reply"
 
 // Send implements [channels.Sender]. A draft becomes the message if it is still
-// there, so that a lost response does no harm.
+// there, so that a lost response does no harm; but not if a person was asked
+// something below it, as the message belongs below that.
 func (c *Channel) Send(ctx context.Context, msg channels.OutboundMessage) (channels.Sent, error) {
 	channel, draft := message(msg.Draft)
 	if draft == "" {
 		return c.sendNew(ctx, msg)
 	}
 	c.drafts.take(ctx, msg.Draft)
-	if msg.File != nil {
+	if below := lane(msg.Chat, msg.Thread); msg.File != nil || c.asked.had(below) {
 		if err := c.remove(ctx, channel, draft); err != nil {
 			return channels.Sent{}, err
 		}
-		return c.sendNew(ctx, msg)
+		sent, err := c.sendNew(ctx, msg)
+		if err == nil {
+			c.asked.undo(below)
+		}
+		return sent, err
 	}
 	sent, err := c.replace(ctx, msg, channel, draft)
 	switch code(err) {
@@ -59,6 +65,9 @@ func (c *Channel) post(ctx context.Context, msg channels.OutboundMessage) (chann
 	if err != nil {
 		return channels.Sent{}, err
 	}
+	if msg.Approval != "" {
+		c.asked.first(lane(msg.Chat, msg.Thread), lookBack)
+	}
 	return channels.Sent{PlatformID: platformID(channel, ts)}, nil
 }
 
@@ -88,14 +97,19 @@ func (c *Channel) replace(ctx context.Context, msg channels.OutboundMessage, cha
 // without.
 func (c *Channel) say(msg channels.OutboundMessage, send func(content ...slack.MsgOption) error) error {
 	markdown := c.withMentions(msg.Text)
-	content := []slack.MsgOption{
-		slack.MsgOptionText(mrkdwn(markdown), false),
-		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: replyEvent, EventPayload: map[string]any{"id": msg.ID}}),
+	payload := map[string]any{"id": msg.ID}
+	var buttons []slack.Block
+	instead := "" // of the buttons
+	if msg.Approval != "" {
+		markdown = withApprovers(markdown)
+		payload["approval"] = msg.Approval
+		buttons, instead = append(buttons, answerButtons(msg.Approval)), "\n\n"+howToAnswer(msg.Approval)
 	}
-	err := send(append(content, slack.MsgOptionBlocks(blocks(markdown)...))...)
+	metadata := slack.MsgOptionMetadata(slack.SlackMetadata{EventType: replyEvent, EventPayload: payload})
+	err := send(metadata, slack.MsgOptionText(mrkdwn(markdown), false), slack.MsgOptionBlocks(append(blocks(markdown), buttons...)...))
 	switch code(err) {
 	case "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long":
-		return send(append(content, slack.MsgOptionBlocks())...)
+		return send(metadata, slack.MsgOptionText(mrkdwn(markdown+instead), false), slack.MsgOptionBlocks())
 	}
 	return err
 }

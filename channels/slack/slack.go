@@ -75,6 +75,7 @@ type Channel struct {
 	pace      pace
 
 	told        throttle                 // who was told lately that they are not allowed
+	asked       throttle                 // conversations in which a person was asked something since their last reply
 	pingTimeout time.Duration            // 0: the usual
 	address     atomic.Pointer[net.Addr] // that ModeHTTP listens on
 

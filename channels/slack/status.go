@@ -29,6 +29,9 @@ type sign struct {
 
 // choose decides how the message is told that it is seen.
 func (f *follower) choose(ctx context.Context) {
+	if !f.msg.Push { // a click, which is answered where it was made
+		return
+	}
 	self, err := f.c.Identify(ctx)
 	if err != nil {
 		f.c.log.Debug("no sign is given", "channel", Name, "message", f.id, "err", err)
@@ -63,6 +66,8 @@ func (f *follower) showSign(ctx context.Context, seen snapshot) time.Duration {
 // written and, unless it is a stream, what is done.
 func (f *follower) statusOf(seen snapshot) string {
 	switch {
+	case seen.asked: // the question is there to be seen
+		return ""
 	case f.draft == nil && seen.doing == "":
 		return thinking
 	case f.draft != nil && !f.draft.stream:

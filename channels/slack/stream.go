@@ -49,7 +49,7 @@ func (f *follower) growStream(ctx context.Context, seen snapshot) time.Duration 
 	if d.sent == "" {
 		d.resets = seen.resets
 	}
-	if seen.resets != d.resets || seen.doing != "" && f.sign.thread == "" {
+	if seen.resets != d.resets || seen.asked || seen.doing != "" && f.sign.thread == "" {
 		return f.stopStream(ctx)
 	}
 	news := streamable(seen.text)[len(d.sent):]

@@ -45,6 +45,7 @@ type element struct {
 	Type     string          `json:"type"`
 	ActionID string          `json:"action_id"`
 	Value    string          `json:"value"`
+	Style    string          `json:"style"`
 	Text     json.RawMessage `json:"text"`
 }
 
@@ -137,6 +138,8 @@ func (b block) check(i int) error {
 			return invalidBlocks("action_id already exists %s", at)
 		case e.Type == "button" && (runes(plain(e.Text)) > maxButton || plain(e.Text) == ""):
 			return invalidBlocks("must be 1 to %d characters %s", maxButton, at)
+		case e.Type == "button" && e.Style != "" && e.Style != "primary" && e.Style != "danger":
+			return invalidBlocks("must be a valid enum value %s", at)
 		case runes(e.Value) > maxValue:
 			return invalidBlocks("must be less than %d characters %s", maxValue+1, at)
 		case runes(e.ActionID) > maxActionID:

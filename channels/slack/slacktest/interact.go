@@ -110,9 +110,17 @@ func (e element) chosen(actionID, value string) reply {
 	case value != "" && e.Value != value:
 		return nil
 	default:
-		out["text"], out["value"] = e.Text, e.Value
+		out["text"], out["value"] = e.label(), e.Value
+		if e.Style != "" {
+			out["style"] = e.Style
+		}
 	}
 	return out
+}
+
+// label is a button's text as Slack completes it.
+func (e element) label() reply {
+	return reply{"type": "plain_text", "text": plain(e.Text), "emoji": true}
 }
 
 // Slash types a command: "/holdfast" and what comes after it.
