@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -46,7 +45,7 @@ func jobsAddCommand(s setting) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withJobs(cmd.Context(), s, func(cfg config.Config, jobs *schedule.Jobs) error {
-				job, err := flags.job(cfg)
+				job, err := flags.job(cmd.Context(), cfg)
 				if err != nil {
 					return err
 				}
@@ -65,31 +64,26 @@ func jobsAddCommand(s setting) *cobra.Command {
 	f.DurationVar(&flags.request.Every, "every", 0, "again and again: a duration such as 2h")
 	f.StringVar(&flags.request.Cron, "cron", "", `by the calendar: five fields such as "0 9 * * 1-5"`)
 	f.StringVar(&flags.request.Zone, "tz", "", "the time zone of --at and --cron, such as Europe/Berlin (default: this machine's)")
-	f.StringVar(&flags.channel, "channel", "", "where its replies are sent, such as slack (default: nowhere, `holdfast jobs list` shows the last)")
-	f.StringVar(&flags.chat, "chat", "", "the channel's ID of the chat there")
-	f.StringVar(&flags.thread, "thread", "", "the channel's ID of the thread there")
+	f.StringVar(&flags.channel, "channel", "", "where its replies are sent: slack (default: nowhere; jobs list shows the last)")
+	f.StringVar(&flags.chat, "chat", "", "Slack's ID of the channel or direct message there, such as C012ABC")
+	f.StringVar(&flags.thread, "thread", "", "Slack's ID of the thread there, such as 1712345678.123456 (default: none)")
 	return cmd
 }
 
 // job is the job that is to be added.
-func (f jobFlags) job(cfg config.Config) (store.Job, error) {
+func (f jobFlags) job(ctx context.Context, cfg config.Config) (store.Job, error) {
 	f.request.Now = time.Now()
 	job, err := schedule.Parse(f.request)
 	if err != nil {
 		return store.Job{}, err
 	}
-	job.ID, job.SenderName, job.Session = protocol.ShortID(rand.Text()), "operator", "cli"
-	job.Route = store.Route{Channel: protocol.JobChannel, Sender: "operator"}
-	switch {
-	case f.channel == "" && f.chat == "" && f.thread == "":
-		return job, nil
-	case f.channel != slack.Name || !cfg.Channels.Slack.Enabled:
-		return store.Job{}, fmt.Errorf("nothing can be sent over %q: --channel is the name of a channel that is enabled under channels in the config", f.channel)
-	case f.chat == "":
-		return store.Job{}, errors.New("--chat is missing: the channel's ID of the chat to which the replies go")
+	job.ID, job.SenderName, job.Session = protocol.ShortID(rand.Text()), operator, "cli"
+	if job.Route, err = f.route(ctx, cfg); err != nil {
+		return store.Job{}, err
 	}
-	job.Route = store.Route{Channel: f.channel, Chat: f.chat, Thread: f.thread, Sender: "operator", Push: true}
-	job.Session = protocol.SessionKey(f.channel, f.chat, f.thread)
+	if job.Route.Push {
+		job.Session = protocol.SessionKey(job.Route.Channel, job.Route.Chat, job.Route.Thread)
+	}
 	return job, nil
 }
 

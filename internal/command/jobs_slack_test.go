@@ -112,4 +112,19 @@ func TestSlackJob(t *testing.T) {
 			require.Empty(t, model.Invalid())
 		})
 	}
+	t.Run("made at the command line", func(t *testing.T) {
+		t.Parallel()
+		server := slacktest.Start(t)
+		model := reminding(t, time.Now)
+		h := newSlackHome(t, model.URL, server, slack.ModeSocket)
+		h.start(t)
+		h.connected(t)
+		asked := server.Say(slacktest.Ben, slacktest.General, "what a day")
+		for thread, beside := range map[string][]string{"": nil, asked.TS: {"--thread", asked.TS}} {
+			added := h.command(t, append([]string{"jobs", "add", "-m", "drink water", "--every", "1h", "--channel", "slack", "--chat", slacktest.General}, beside...)...)
+			h.command(t, "jobs", "run", strings.TrimSuffix(strings.Fields(added)[1], ":"))
+			require.Equal(t, []string{"time to drink water"}, replies(t, server, slacktest.General, thread, 1))
+		}
+		require.Empty(t, model.Invalid())
+	})
 }
