@@ -93,10 +93,7 @@ func executeEndTurn(ctx workflow.Context, input protocol.EndTurnInput) (outbox s
 	return result.Outbox, err
 }
 
-// executeAnswer answers a command whatever becomes of ctx.
 func executeAnswer(ctx workflow.Context, input protocol.AnswerInput) (protocol.AnswerResult, error) {
-	ctx, cancel := workflow.NewDisconnectedContext(ctx)
-	defer cancel()
 	var result protocol.AnswerResult
 	ctx = workflow.WithActivityOptions(ctx, bookOptions("/"+string(input.Command)))
 	err := workflow.ExecuteActivity(ctx, protocol.AnswerActivity, input).Get(ctx, &result)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -56,6 +58,24 @@ func TestApproval(t *testing.T) {
 		require.NoError(t, b.run(msg("m1")))
 		require.Contains(t, b.model.Requests()[1].Results()[0], "a person denied it")
 		require.Contains(t, b.posted(), "done")
+	})
+
+	t.Run("of two answers the first counts", func(t *testing.T) {
+		t.Parallel()
+		second := cmd("c2", protocol.CommandApprove)
+		b := asking(t, "ask poke", func(b *bench) { b.send(deny, second) }, poke, say("done"))
+		b.env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, args converter.EncodedValues) {
+			var in protocol.AnswerInput
+			if info.ActivityType.Name != protocol.AnswerActivity || args.Get(&in) != nil || in.Message != second.ID {
+				return
+			}
+			if _, err := b.store.Turn(context.Background(), deny.ID); err != nil {
+				t.Errorf("the first is not answered yet: %v", err)
+			}
+		})
+		require.NoError(t, b.run(msg("m1")))
+		require.Contains(t, b.model.Requests()[1].Results()[0], "a person denied it")
+		require.Contains(t, b.posted(), "Nothing waits for an approval here.")
 	})
 
 	t.Run("it goes on by itself when nobody answers", func(t *testing.T) {

@@ -47,6 +47,9 @@ type session struct {
 	turn     *turn  // the one that state.Turn is of; nil if there is none
 	last     string // how the last turn ended, if not with the model's answer
 	commands int    // being answered beside the turn
+	// answering is held while a command is answered, so that of two which say the
+	// opposite the first counts.
+	answering workflow.Mutex
 }
 
 func newSession(ctx workflow.Context, input protocol.SessionInput) *session {
@@ -56,6 +59,8 @@ func newSession(ctx workflow.Context, input protocol.SessionInput) *session {
 		limits: input.Limits,
 		state:  input.State,
 		inbox:  workflow.GetSignalChannel(ctx, protocol.MessageSignal),
+
+		answering: workflow.NewMutex(ctx),
 	}
 }
 
@@ -184,12 +189,23 @@ func (s *session) answerNow(ctx workflow.Context, input protocol.AnswerInput) {
 }
 
 func (s *session) answer(ctx workflow.Context, input protocol.AnswerInput) {
-	result, err := executeAnswer(ctx, input)
+	result, err := s.executeAnswer(ctx, input)
 	if err != nil {
 		workflow.GetLogger(ctx).Error("command not answered", "command", string(input.Command), "err", err)
 		return
 	}
 	s.deliver(ctx, result.Outbox)
+}
+
+// executeAnswer answers a command after those before it, whatever becomes of ctx.
+func (s *session) executeAnswer(ctx workflow.Context, input protocol.AnswerInput) (protocol.AnswerResult, error) {
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	if err := s.answering.Lock(ctx); err != nil {
+		return protocol.AnswerResult{}, err
+	}
+	defer s.answering.Unlock()
+	return executeAnswer(ctx, input)
 }
 
 // stopTurn ends the running turn, or the one that is about to begin, and with it
