@@ -62,8 +62,31 @@ func initWorkspace(w io.Writer, dir string) error {
 	for _, name := range names {
 		report(w, filepath.Join(dir, filepath.FromSlash(name)), slices.Contains(written, name))
 	}
+	path := filepath.Join(dir, "HEARTBEAT.md")
+	fresh, err := writeNew(path, []byte(heartbeatTemplate))
+	if err != nil {
+		return fmt.Errorf("write what the heartbeat looks into: %w", err)
+	}
+	report(w, path, fresh)
 	return nil
 }
+
+// heartbeatTemplate asks for nothing, so that no model is called for it.
+const heartbeatTemplate = `# Heartbeat
+
+<!--
+The agent reads this file every 30 minutes (heartbeat.every) and does what is due.
+What it has to say goes to heartbeat.channel and heartbeat.chat. While there is
+nothing here but headings and comments, nothing happens and no model is called.
+
+Write what it shall look after, one thing a line, outside of this comment:
+
+- On weekdays after 8:00, once a day: what is in inbox/, and what of it is urgent?
+- If disk space is below 10 %, say so.
+-->
+
+## Look after
+`
 
 func report(w io.Writer, path string, fresh bool) {
 	if fresh {

@@ -42,7 +42,9 @@ func TestInit(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, mode, info.Mode().Perm(), path)
 		}
-		require.FileExists(t, filepath.Join(dir, "workspace", "AGENTS.md"))
+		for _, name := range []string{"AGENTS.md", "SOUL.md", "USER.md", "HEARTBEAT.md"} {
+			require.FileExists(t, filepath.Join(dir, "workspace", name))
+		}
 		require.Contains(t, out, "written        "+written)
 		require.Contains(t, out, "written        "+filepath.Join(dir, "workspace", "memory", "MEMORY.md"))
 		require.NotContains(t, out, "already")
@@ -57,18 +59,22 @@ func TestInit(t *testing.T) {
 		mine := "workspace: " + other + "\n"
 		require.NoError(t, os.WriteFile(path, []byte(mine), 0o600))
 		require.NoError(t, os.MkdirAll(other, 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(other, "SOUL.md"), []byte("mine"), 0o600))
+		for _, name := range []string{"SOUL.md", "HEARTBEAT.md"} {
+			require.NoError(t, os.WriteFile(filepath.Join(other, name), []byte("mine"), 0o600))
+		}
 		out, err := runCommand(t, []string{"HOLDFAST_HOME=" + dir}, "init")
 		require.NoError(t, err)
 		require.Contains(t, out, "already there  "+path)
-		require.Contains(t, out, "already there  "+filepath.Join(other, "SOUL.md"))
 		require.Contains(t, out, "written        "+filepath.Join(other, "AGENTS.md"))
 		kept, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, mine, string(kept))
-		kept, err = os.ReadFile(filepath.Join(other, "SOUL.md"))
-		require.NoError(t, err)
-		require.Equal(t, "mine", string(kept))
+		for _, name := range []string{"SOUL.md", "HEARTBEAT.md"} {
+			require.Contains(t, out, "already there  "+filepath.Join(other, name))
+			kept, err = os.ReadFile(filepath.Join(other, name))
+			require.NoError(t, err)
+			require.Equal(t, "mine", string(kept))
+		}
 	})
 
 	t.Run("a home that cannot be made is an error that names it", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -272,6 +273,8 @@ func TestHeartbeat(t *testing.T) {
 	})
 	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: model.URL, APIKey: "key", Timeout: time.Minute}
 	file := filepath.Join(cfg.Workspace, "HEARTBEAT.md")
+	require.NoError(t, initWorkspace(io.Discard, cfg.Workspace))
+	require.FileExists(t, file)
 	n, stop := startOn(t, cfg, r)
 	actions := func(n *testNode) int {
 		described, err := n.client.ScheduleClient().GetHandle(t.Context(), protocol.Heartbeat).Describe(t.Context())
@@ -285,6 +288,7 @@ func TestHeartbeat(t *testing.T) {
 		require.Eventually(t, func() bool { return actions(n) >= before+more }, patience, 10*time.Millisecond)
 	}
 	beats(n, 2)
+	require.Empty(t, model.Requests(), "what init writes asks for nothing")
 	require.NoError(t, os.WriteFile(file, []byte("# Heartbeat\n\n<!-- nothing\nyet -->\n- [ ]\n"), 0o600))
 	beats(n, 2)
 	require.Empty(t, model.Requests(), "nothing is asked for")
