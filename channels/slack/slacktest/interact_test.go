@@ -1,6 +1,7 @@
 package slacktest_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/slack-go/slack"
@@ -13,7 +14,7 @@ import (
 
 func buttons() slack.MsgOption {
 	return slack.MsgOptionBlocks(section("May I?"), slack.NewActionBlock("choice",
-		slack.NewButtonBlockElement("approve", "a1", slack.NewTextBlockObject(slack.PlainTextType, "Yes", false, false)),
+		slack.NewButtonBlockElement("approve", "a1", slack.NewTextBlockObject(slack.PlainTextType, "Yes", false, false)).WithStyle(slack.StylePrimary),
 		slack.NewButtonBlockElement("deny", "a1", slack.NewTextBlockObject(slack.PlainTextType, "No", false, false))))
 }
 
@@ -56,6 +57,26 @@ func TestAClick(t *testing.T) {
 	_, err = client(s).OpenView(got.TriggerID, slack.ModalViewRequest{Type: slack.VTModal, Title: slack.NewTextBlockObject(slack.PlainTextType, "Why", false, false)})
 	require.NoError(t, err)
 	require.Equal(t, got.TriggerID, s.Views()[0].TriggerID)
+}
+
+func TestAClickHasTheWholeButton(t *testing.T) {
+	t.Parallel()
+	s := slacktest.Start(t)
+	_, ts, err := client(s).PostMessage(slacktest.General, buttons())
+	require.NoError(t, err)
+	var payload struct{ Actions []map[string]any }
+	require.NoError(t, json.Unmarshal(s.Click(slacktest.Ana, slacktest.General, ts, "approve", "").Events[0].Payload, &payload))
+	require.Len(t, payload.Actions, 1)
+	require.NotEmpty(t, payload.Actions[0]["action_ts"])
+	delete(payload.Actions[0], "action_ts")
+	require.Equal(t, map[string]any{
+		"type": "button", "action_id": "approve", "block_id": "choice", "value": "a1", "style": "primary",
+		"text": map[string]any{"type": "plain_text", "text": "Yes", "emoji": true},
+	}, payload.Actions[0])
+
+	purple := slack.NewButtonBlockElement("a", "b", slack.NewTextBlockObject(slack.PlainTextType, "Yes", false, false)).WithStyle("purple")
+	_, _, err = client(s).PostMessage(slacktest.General, slack.MsgOptionBlocks(slack.NewActionBlock("", purple)))
+	require.ErrorContains(t, err, "invalid_blocks")
 }
 
 func TestAResponseURLIsUsedUp(t *testing.T) {
