@@ -2,14 +2,13 @@ package command
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
 // answerOnce follows the message of a crash test and answers the first question
@@ -42,7 +41,22 @@ func (p *process) answerOnce(t *testing.T, answers ...string) {
 // be run: the command is run once, after it was approved, whatever happens.
 func TestApprovalCrash(t *testing.T) {
 	t.Parallel()
-	const ask = "HOLDFAST_APPROVALS_RULES=ask exec"
+	// asking is a home on which a turn asks about its command.
+	asking := func(t *testing.T) (*home, *llmtest.Server) {
+		t.Helper()
+		model := threeSteps(t, "echo ran >> effects.txt")
+		h := newHome(t, model.URL)
+		h.environ = append(h.environ, "HOLDFAST_APPROVALS_RULES=ask exec")
+		return h, model
+	}
+	// ask starts a process whose turn then waits for an answer.
+	ask := func(t *testing.T, h *home) (p *process, id string) {
+		t.Helper()
+		p = h.start(t)
+		h.prepare(t)
+		require.True(t, p.post(t))
+		return p, p.awaitQuestion(t)
+	}
 	for _, point := range []string{
 		"approval.asked:1",   // the question is stored, nobody was told
 		"accept.signalled:2", // the answer is accepted
@@ -55,9 +69,7 @@ func TestApprovalCrash(t *testing.T) {
 	} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			model := threeSteps(t, "echo ran >> effects.txt")
-			h := newHome(t, model.URL)
-			h.environ = append(h.environ, ask)
+			h, model := asking(t)
 			first := h.start(t, dieAt(point))
 			h.prepare(t)
 			require.True(t, first.post(t))
@@ -73,14 +85,9 @@ func TestApprovalCrash(t *testing.T) {
 
 	t.Run("while it waits", func(t *testing.T) {
 		t.Parallel()
-		model := threeSteps(t, "echo ran >> effects.txt")
-		h := newHome(t, model.URL)
-		h.environ = append(h.environ, ask)
+		h, model := asking(t)
 		for range 3 {
-			p := h.start(t)
-			h.prepare(t)
-			require.True(t, p.post(t))
-			p.awaitQuestion(t)
+			p, _ := ask(t, h)
 			require.NoFileExists(t, h.workspace("effects.txt"))
 			p.kill()
 		}
@@ -93,20 +100,10 @@ func TestApprovalCrash(t *testing.T) {
 
 	t.Run("while it waits, and the engine forgets everything", func(t *testing.T) {
 		t.Parallel()
-		model := threeSteps(t, "echo ran >> effects.txt")
-		h := newHome(t, model.URL)
-		h.environ = append(h.environ, ask)
-		p := h.start(t)
-		h.prepare(t)
-		require.True(t, p.post(t))
-		id := p.awaitQuestion(t)
+		h, model := asking(t)
+		p, id := ask(t, h)
 		p.kill()
-		lost, err := filepath.Glob(filepath.Join(h.dir, "data", "engine.db*"))
-		require.NoError(t, err)
-		require.NotEmpty(t, lost)
-		for _, path := range lost {
-			require.NoError(t, os.Remove(path))
-		}
+		h.loseEngine(t)
 		p = h.start(t)
 		require.Equal(t, id, p.awaitQuestion(t), "the same question")
 		p.answerOnce(t, "/approve")
@@ -117,13 +114,8 @@ func TestApprovalCrash(t *testing.T) {
 
 	t.Run("it can be denied after a crash", func(t *testing.T) {
 		t.Parallel()
-		model := threeSteps(t, "echo ran >> effects.txt")
-		h := newHome(t, model.URL)
-		h.environ = append(h.environ, ask)
-		p := h.start(t)
-		h.prepare(t)
-		require.True(t, p.post(t))
-		p.awaitQuestion(t)
+		h, _ := asking(t)
+		p, _ := ask(t, h)
 		p.kill()
 		p = h.start(t)
 		p.answerOnce(t, "/deny", "/approve")

@@ -152,15 +152,21 @@ func TestLostEngine(t *testing.T) {
 		return err == nil
 	}, patience, 10*time.Millisecond)
 	first.kill()
+	h.loseEngine(t)
+	require.NoError(t, os.WriteFile(h.workspace("release"), nil, 0o600))
+	h.resume(t, true)
+	h.checkThreeSteps(t, model, 3)
+}
+
+// loseEngine takes away all that the engine knew.
+func (h *home) loseEngine(t *testing.T) {
+	t.Helper()
 	lost, err := filepath.Glob(filepath.Join(h.dir, "data", "engine.db*"))
 	require.NoError(t, err)
 	require.NotEmpty(t, lost)
 	for _, path := range lost {
 		require.NoError(t, os.Remove(path))
 	}
-	require.NoError(t, os.WriteFile(h.workspace("release"), nil, 0o600))
-	h.resume(t, true)
-	h.checkThreeSteps(t, model, 3)
 }
 
 // hangOnce is [threeSteps], but the first time a step's model call is made it
