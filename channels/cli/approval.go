@@ -25,7 +25,7 @@ func (s *screen) onQuestion(e event.Event) tea.Cmd {
 		}
 	case event.ToolStart:
 		if q, was := s.asked.began(e); was {
-			return s.print(aside("answered elsewhere: "+q.call, s.width))
+			return s.print(aside("no longer asked: "+q.call, s.width))
 		}
 	default: // asks nothing
 	}
@@ -52,7 +52,7 @@ func (s *screen) onDecided(msg decidedMsg) tea.Cmd {
 	return s.print(trouble("not answered: "+msg.err.Error(), s.width))
 }
 
-// prompt asks for an answer, on a line; empty if nothing is asked.
+// prompt asks for an answer; empty if nothing is asked.
 func (s *screen) prompt() string {
 	if len(s.asked.open) == 0 {
 		return ""

@@ -82,7 +82,7 @@ func (d *dialogue) on(e event.Event) {
 		}
 		asking := d.asked.open[0]
 		if q, was := d.asked.began(e); was && q == asking && d.typed != nil {
-			fmt.Fprintf(d.w, "%sanswered elsewhere\n", eraseLine)
+			fmt.Fprintf(d.w, "%sno longer asked\n", eraseLine)
 			d.next()
 		}
 	default: // asks nothing

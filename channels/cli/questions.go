@@ -31,7 +31,7 @@ func (q *questions) ask(e event.Event) (question, bool) {
 }
 
 // began takes off the question about a call that has begun: somebody else answered
-// it. It reports whether there was one.
+// it, its time has run out, or the user wrote something else. It reports whether there was one.
 func (q *questions) began(e event.Event) (question, bool) {
 	i := slices.IndexFunc(q.open, func(o question) bool { return o.call == callLabel(e) })
 	if i < 0 {

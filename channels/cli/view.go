@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // previewHeight bounds the lines of a reply that is being written.
@@ -21,10 +20,7 @@ func (s *screen) View() tea.View {
 			above = append(above, tail(wrap(clean(text), s.width-1), min(previewHeight, s.height/2))...)
 			above = append(above, "")
 		}
-		above = append(above, style(2, 22, statusLine(s.frame, s.label+" · Ctrl-C stops", time.Since(s.started), s.width)))
-	}
-	if prompt := s.prompt(); prompt != "" {
-		above = append(above, style(1, 22, ansi.Truncate(prompt, s.width-1, "…")))
+		above = append(above, s.status())
 	}
 	lines := append(above, s.input.View())
 	view := tea.NewView(strings.Join(lines, "\n"))
@@ -34,10 +30,19 @@ func (s *screen) View() tea.View {
 	return view
 }
 
+// status is the line that says what is going on, or what is asked.
+func (s *screen) status() string {
+	intensity, label := 2, s.label+" · Ctrl-C stops"
+	if prompt := s.prompt(); prompt != "" {
+		intensity, label = 1, prompt
+	}
+	return style(intensity, 22, statusLine(s.frame, label, time.Since(s.started), s.width))
+}
+
 // print puts text above what is drawn, after what was printed before. The terminal
 // cannot take more at once than it has lines left.
 func (s *screen) print(text string) tea.Cmd {
-	room := s.height - (min(previewHeight, s.height/2) + 3 + s.input.Height()) - 1
+	room := s.height - (min(previewHeight, s.height/2) + 2 + s.input.Height()) - 1
 	for piece := range slices.Chunk(strings.Split(text, "\n"), max(1, room)) {
 		s.unprinted = append(s.unprinted, strings.Join(piece, "\n"))
 	}
