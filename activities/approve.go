@@ -35,8 +35,11 @@ const (
 // permit decides whether a call may be run. If a person is to be asked first, ask is
 // set; if it may not be run, refused says so to the model.
 func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call llm.ToolCall) (ask *protocol.Approval, refused string, err error) {
-	title := title(ctx, a.tools(in.Session), call)
-	switch a.Approvals.Verdict(call.Name, title) {
+	title, destructive := call.Arguments, false
+	if t, err := a.tools(in.Session).Lookup(ctx, call.Name); err == nil {
+		title, destructive = t.Title([]byte(call.Arguments)), t.Destructive
+	}
+	switch a.Approvals.Verdict(approval.Call{Tool: call.Name, Title: title, Destructive: destructive}) {
 	case approval.Deny:
 		return nil, refusedByRule, nil
 	case approval.Allow:

@@ -21,10 +21,21 @@ const (
 	Deny  Verdict = "deny"
 )
 
+// Destructive stands, in a rule, for all tools of MCP servers that may destroy
+// something, by what their servers say.
+const Destructive = "destructive"
+
+// Call is a tool call, as far as rules go by it.
+type Call struct {
+	Tool        string
+	Title       string // what a person is shown of it
+	Destructive bool   // see [Destructive]
+}
+
 // Rule says what is to be done with some calls.
 type Rule struct {
 	// Tool is a tool's name, the beginning of names up to an underscore ("mcp_github"
-	// is all tools of that server), or "*" for every tool.
+	// is all tools of that server), "*" for every tool, or [Destructive].
 	Tool string
 	// Match fits the whole of what a person is shown of the call: the command, the
 	// path, the URL, or else the arguments. "*" stands for anything, but in a rule that
@@ -104,18 +115,15 @@ func (r Rule) compile() (rule, error) {
 	return compiled, err
 }
 
-func (r rule) fits(tool, title string) bool {
-	if r.tool != "*" && r.tool != tool && !strings.HasPrefix(tool, r.tool+"_") {
-		return false
-	}
-	return r.match == nil || r.match.MatchString(title)
+func (r rule) fits(c Call) bool {
+	named := r.tool == "*" || r.tool == c.Tool || strings.HasPrefix(c.Tool, r.tool+"_") || r.tool == Destructive && c.Destructive
+	return named && (r.match == nil || r.match.MatchString(strings.TrimSpace(c.Title)))
 }
 
-// Verdict decides about a call of a tool. Title is what a person is shown of it.
-func (p Policy) Verdict(tool, title string) Verdict {
-	title = strings.TrimSpace(title)
+// Verdict decides about a call.
+func (p Policy) Verdict(c Call) Verdict {
 	for _, r := range p.rules {
-		if r.fits(tool, title) {
+		if r.fits(c) {
 			return r.do
 		}
 	}

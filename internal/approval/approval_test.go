@@ -48,17 +48,25 @@ func TestVerdict(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, test.want, policy.Verdict(test.tool, test.title))
+			require.Equal(t, test.want, policy.Verdict(approval.Call{Tool: test.tool, Title: test.title}))
 		})
 	}
-	require.Equal(t, approval.Allow, approval.Policy{}.Verdict("exec", "rm -rf /"))
+	require.Equal(t, approval.Allow, approval.Policy{}.Verdict(approval.Call{Tool: "exec", Title: "rm -rf /"}))
 }
 
 func TestEveryTool(t *testing.T) {
 	t.Parallel()
 	policy, err := approval.New([]approval.Rule{{Tool: "*", Do: approval.Ask}}, time.Hour, nil)
 	require.NoError(t, err)
-	require.Equal(t, approval.Ask, policy.Verdict("anything", ""))
+	require.Equal(t, approval.Ask, policy.Verdict(approval.Call{Tool: "anything"}))
+}
+
+func TestDestructiveTools(t *testing.T) {
+	t.Parallel()
+	policy, err := approval.New([]approval.Rule{{Tool: approval.Destructive, Do: approval.Ask}}, time.Hour, nil)
+	require.NoError(t, err)
+	require.Equal(t, approval.Ask, policy.Verdict(approval.Call{Tool: "mcp_github_delete", Destructive: true}))
+	require.Equal(t, approval.Allow, policy.Verdict(approval.Call{Tool: "mcp_github_create"}))
 }
 
 func TestMay(t *testing.T) {

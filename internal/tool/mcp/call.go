@@ -38,7 +38,7 @@ func (s *server) tool(t *sdk.Tool) tool.Tool {
 			Description: cmp.Or(strings.TrimSpace(t.Description), t.Title, t.Name+" of the server "+s.Name),
 			Parameters:  schema.parameters,
 		},
-		Kind: kind, ReadOnly: readOnly, Timeout: s.Timeout + margin, Main: schema.main,
+		Kind: kind, ReadOnly: readOnly, Destructive: destructive(t.Annotations), Timeout: s.Timeout + margin, Main: schema.main,
 		Run: func(ctx context.Context, call tool.Call) (tool.Result, error) {
 			arguments, err := schema.check(call.Arguments)
 			if err != nil {
@@ -61,6 +61,12 @@ func kindOf(hints *sdk.ToolAnnotations) (kind tool.Kind, readOnly bool) {
 	default:
 		return tool.Once, false
 	}
+}
+
+// destructive says whether a tool may destroy something: by the protocol, any may that
+// does not say otherwise.
+func destructive(hints *sdk.ToolAnnotations) bool {
+	return hints == nil || !hints.ReadOnlyHint && (hints.DestructiveHint == nil || *hints.DestructiveHint)
 }
 
 func (s *server) call(ctx context.Context, kind tool.Kind, name string, arguments json.RawMessage, call tool.Call) (tool.Result, error) {
@@ -139,9 +145,9 @@ func askOnce[T any](ctx context.Context, s *server, request func(context.Context
 }
 
 // awaitedTool stands for a tool of a server, one of those given, that was not
-// reached yet.
+// reached yet: it may be any.
 func awaitedTool(name string, servers []*server) tool.Tool {
-	t := tool.Tool{Spec: llm.ToolSpec{Name: name, Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, Kind: tool.Once}
+	t := tool.Tool{Spec: llm.ToolSpec{Name: name, Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, Kind: tool.Once, Destructive: true}
 	for _, s := range servers {
 		t.Timeout = max(t.Timeout, s.Timeout+margin)
 	}

@@ -17,6 +17,7 @@ import (
 var (
 	readOnly   = &sdk.ToolAnnotations{ReadOnlyHint: true}
 	idempotent = &sdk.ToolAnnotations{IdempotentHint: true}
+	harmless   = &sdk.ToolAnnotations{DestructiveHint: new(bool)}
 )
 
 // fake is a server whose tools behave in all kinds of ways.
@@ -86,7 +87,7 @@ func newFake(folder string) *fake {
 		fmt.Println("[INFO] printing\n\n" + strings.Repeat("x", 100_000))
 		return said("printed"), nil
 	})
-	f.tool("fail", nil, func(context.Context, *sdk.CallToolRequest, map[string]string) (*sdk.CallToolResult, error) {
+	f.tool("fail", harmless, func(context.Context, *sdk.CallToolRequest, map[string]string) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "no such thing"}}}, nil
 	})
 	f.tool("grow", nil, func(context.Context, *sdk.CallToolRequest, map[string]string) (*sdk.CallToolResult, error) {

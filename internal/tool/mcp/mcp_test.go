@@ -96,6 +96,12 @@ func TestTools(t *testing.T) {
 		require.False(t, again.ReadOnly)
 		require.Equal(t, tool.Once, lookup(t, servers, "mcp_fake_write").Kind)
 
+		require.False(t, echo.Destructive)
+		require.True(t, again.Destructive, "to be repeated is not to be harmless")
+		require.True(t, lookup(t, servers, "mcp_fake_write").Destructive, "its server says nothing")
+		require.False(t, lookup(t, servers, "mcp_fake_fail").Destructive)
+		require.Equal(t, tool.Once, lookup(t, servers, "mcp_fake_fail").Kind)
+
 		result, err := run(t.Context(), t, echo, args{"text": "hello"})
 		require.NoError(t, err)
 		require.Equal(t, tool.Result{Text: "hello"}, result)
