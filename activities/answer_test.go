@@ -60,6 +60,16 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+func TestHelpHasEveryCommand(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	help := b.command(t, "m1", "/help")
+	for _, name := range []string{"new", "help", "stop", "status", "model", "jobs", "usage", "approve", "deny"} {
+		require.Contains(t, help, "`/"+name)
+	}
+	require.Zero(t, b.model.Count(), "no model is asked")
+}
+
 // withModels gives the agent the models of another provider.
 func (b *bundle) withModels(t *testing.T, other *llmtest.Server) {
 	t.Helper()

@@ -98,6 +98,8 @@ func TestFaultsOfTheModel(t *testing.T) {
 				require.Contains(t, answer.Reply, tt.reply)
 				if tt.status == channels.Done {
 					require.Equal(t, tt.reply, answer.Reply, "nothing of a cut answer is in it")
+				} else {
+					require.NotContains(t, answer.Reply, "\n", "a sentence")
 				}
 				requests := model.requests(tt.name)
 				require.Len(t, requests, len(tt.script))

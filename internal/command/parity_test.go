@@ -1,7 +1,7 @@
 package command
 
 import (
-	"fmt"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,60 +21,6 @@ import (
 // withChannels is a change to a node that has the channels besides HTTP.
 func withChannels(push map[string]pushChannel) func(*config.Config, *roles) {
 	return func(_ *config.Config, r *roles) { r.push = push }
-}
-
-func TestDefaults(t *testing.T) {
-	t.Parallel()
-	cfg := config.Default(t.TempDir())
-	require.Equal(t, "40 15 100 4096 0.7", fmt.Sprint(
-		cfg.Agent.MaxIterations, cfg.Agent.SubagentMaxIterations, cfg.Agent.MemoryWindow, cfg.Agent.MaxTokens, cfg.Agent.Temperature))
-	require.Equal(t, 1, cfg.Agent.SubagentDepth)
-	require.True(t, cfg.Tools.RestrictToWorkspace)
-	require.True(t, cfg.Heartbeat.Enabled)
-	require.Equal(t, 30*time.Minute, cfg.Heartbeat.Every)
-}
-
-// TestLimitOfModelCalls has a model that never comes to an end.
-func TestLimitOfModelCalls(t *testing.T) {
-	t.Parallel()
-	busy := llmtest.Calls(llmtest.Call{ID: "c", Name: "list_dir", Arguments: `{"path":"."}`})
-
-	t.Run("a turn ends after 40, and says so", func(t *testing.T) {
-		t.Parallel()
-		model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return busy })
-		n := startNode(t, model.URL)
-		answer := n.ask(t, "main", "go")
-		require.Equal(t, channels.Failed, answer.Status)
-		require.Contains(t, answer.Reply, "the limit of 40 model calls for one request without completing it")
-		require.Equal(t, 40, model.Count())
-		require.Empty(t, model.Invalid())
-	})
-
-	t.Run("a subagent after 15, and its parent is told", func(t *testing.T) {
-		t.Parallel()
-		memory := channeltest.NewMemory("memory")
-		worked := 0
-		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
-			switch {
-			case strings.HasPrefix(r.Messages[0].Content.Text, "# Subagent"):
-				worked++
-				return busy
-			case strings.HasPrefix(r.LastUser(), "[Report"):
-				return llmtest.Text(r.LastUser())
-			case len(r.Results()) > 0:
-				return llmtest.Text("handed over")
-			default:
-				return llmtest.Calls(llmtest.Call{ID: "s", Name: "spawn", Arguments: `{"task":"work"}`})
-			}
-		})
-		startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": memory}))
-		deliver(t, memory, "1", "", "go")
-		report := posted(t, memory, 2)[1].Text
-		require.Contains(t, report, "which failed")
-		require.Contains(t, report, "the limit of 15 model calls")
-		require.Contains(t, report, "[Tell the user in one or two sentences what came of it, in plain words. Leave out subagents and IDs.]")
-		require.Equal(t, 15, worked)
-	})
 }
 
 // TestCallsOfOneCompletion looks at what runs beside what.
@@ -132,6 +78,29 @@ func TestRouting(t *testing.T) {
 	n.closedCost(t, "two:c")
 	require.Len(t, one.Posted(), 1)
 	require.Len(t, two.Posted(), 1)
+}
+
+// TestAChannelThatIsAway has replies wait for their channel, and no other.
+func TestAChannelThatIsAway(t *testing.T) {
+	t.Parallel()
+	away, well := channeltest.NewMemory("away"), channeltest.NewMemory("well")
+	n := startNode(t, echo(t).URL, withChannels(map[string]pushChannel{"away": away, "well": well}))
+	away.Fail(1 << 30)
+	deliver(t, away, "1", "", "hi")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, away.AwaitCalls(ctx, 2), "it is tried again")
+	deliver(t, well, "1", "", "hi")
+	posted(t, well, 1)
+	require.Equal(t, channels.Done, n.ask(t, "main", "hi").Status)
+	deliver(t, away, "2", "t", "hi")
+	require.Empty(t, away.Posted())
+	away.Fail(0)
+	posted(t, away, 2)
+	n.closedCost(t, "away:c")
+	n.closedCost(t, "away:c:t")
+	require.Len(t, away.Posted(), 2)
+	require.Len(t, well.Posted(), 1)
 }
 
 // TestMessageTool has the model write to the chat itself.
@@ -199,26 +168,20 @@ func TestWhatAnAgentAndItsSubagentsHave(t *testing.T) {
 
 	asked := func(subagent bool) (last llmtest.Request) {
 		for _, r := range model.Requests() {
-			if strings.HasPrefix(r.Messages[0].Content.Text, "# Subagent") == subagent {
+			if isSubagent(r) == subagent {
 				last = r
 			}
 		}
 		return last
 	}
-	names := func(r llmtest.Request) (names []string) {
-		for _, offered := range r.Tools {
-			names = append(names, offered.Function.Name)
-		}
-		return names
-	}
 	main, child := asked(false), asked(true)
 	shared := []string{
 		"read_file", "write_file", "edit_file", "list_dir", "find_files", "grep", "apply_patch", "exec", "web_search", "web_fetch",
 	}
-	require.Subset(t, names(child), shared)
-	require.Subset(t, names(main), append(shared, "message", "spawn", "cron", "memory_search"))
+	require.Subset(t, toolNames(child), shared)
+	require.Subset(t, toolNames(main), append(shared, "message", "spawn", "cron", "memory_search"))
 	for _, name := range []string{"message", "spawn", "cron", "memory_search"} {
-		require.NotContains(t, names(child), name)
+		require.NotContains(t, toolNames(child), name)
 	}
 	require.Contains(t, main.Messages[0].Content.Text, "likes tea")
 	require.Contains(t, main.Messages[0].Content.Text, "be kind")
@@ -255,4 +218,40 @@ func TestIDsOfSessions(t *testing.T) {
 	require.Equal(t, "slack:C1", protocol.SessionKey("slack", "C1", ""))
 	require.Equal(t, "slack:T1/C2:1712.34", protocol.SessionKey("slack", "T1/C2", "1712.34"))
 	require.NotEqual(t, protocol.SessionKey("a", "b:c", ""), protocol.SessionKey("a", "b", "c"))
+}
+
+// TestNewIsAnsweredAtOnce has a model that takes its time with what /new leaves behind.
+func TestNewIsAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	release, longest := make(chan struct{}), 0
+	remember := remembered(t, &longest)
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		if strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+			return remember(r).After(release)
+		}
+		return remember(r)
+	})
+	cfg, r, _ := jobHome(t, func(c *config.Config) {
+		c.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: model.URL, APIKey: "key", Timeout: time.Minute}
+	})
+	n, stop := startOn(t, cfg, r)
+	n.ask(t, "main", "fact 0")
+	n.ask(t, "main", "fact 1")
+	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, model.Await(ctx, 3), "the archiving has begun")
+	require.Equal(t, "noted", n.ask(t, "main", "hello").Reply)
+	require.Len(t, model.Requests()[model.Count()-1].Messages, 2, "a fresh start")
+	memory := filepath.Join(cfg.Workspace, "memory")
+	require.NoFileExists(t, filepath.Join(memory, "HISTORY.md"))
+
+	stop()
+	close(release)
+	startOn(t, cfg, r)
+	require.Eventually(t, func() bool {
+		facts, err := os.ReadFile(filepath.Join(memory, "MEMORY.md"))
+		entries, none := os.ReadFile(filepath.Join(memory, "HISTORY.md"))
+		return err == nil && none == nil && string(facts) == "fact 0\nfact 1\n" && strings.Contains(string(entries), "They spoke of fact 0 to fact 1.")
+	}, patience, 20*time.Millisecond, "it goes on after a restart")
 }

@@ -48,6 +48,13 @@ func TestExport(t *testing.T) {
 			_, err := time.Parse("2006-01-02T15:04:05.000000-07:00", head[key].(string))
 			require.NoError(t, err)
 		}
+		require.NotNil(t, head["metadata"])
+		for _, line := range lines[1:] {
+			var message struct{ Timestamp string }
+			require.NoError(t, json.Unmarshal([]byte(line), &message))
+			_, err := time.Parse("2006-01-02T15:04:05.000000-07:00", message.Timestamp)
+			require.NoError(t, err, line)
+		}
 		require.Contains(t, lines[3], `"content":"run it & tell <me>"`)
 		require.Contains(t, lines[4], `"content":null,"tool_calls":[{"id":"call_`)
 		require.Contains(t, lines[4], `"type":"function","function":{"name":"exec","arguments":"{\"command\":`)
