@@ -15,25 +15,49 @@ const gapYears = 10
 // the time for which it is. Temporal leaves such a day out; cron makes up for it
 // at once, and so do we.
 func gaps(j store.Job) []client.ScheduleCalendarSpec {
+	var made []client.ScheduleCalendarSpec
+	for _, t := range skipped(j, j.CreatedAt, j.CreatedAt.AddDate(gapYears, 0, 0)) {
+		made = append(made, exactly(t, "the clocks skip its time"))
+	}
+	return made
+}
+
+// skipped are the times after from and not after to at which the clocks go forward
+// over a time of a job for the calendar.
+func skipped(j store.Job, from, to time.Time) (times []time.Time) {
 	parsed, err := fields.Parse(j.Spec)
 	if err != nil || !hasHours(j.Spec) {
 		return nil
 	}
-	zone, from := zoneOf(j), j.CreatedAt.Truncate(time.Hour)
-	var made []client.ScheduleCalendarSpec
-	for t := from; t.Before(from.AddDate(gapYears, 0, 0)); t = t.Add(24 * time.Hour) {
-		skipped := offset(t.Add(24*time.Hour), zone) - offset(t, zone)
-		if skipped <= 0 {
+	zone := zoneOf(j)
+	for t := from.Truncate(time.Hour); !t.After(to); t = t.Add(24 * time.Hour) {
+		forward := offset(t.Add(24*time.Hour), zone) - offset(t, zone)
+		if forward <= 0 {
 			continue
 		}
 		end := change(t, t.Add(24*time.Hour), zone)
 		// What the clocks would show, as if there were no zones.
 		shown := end.UTC().Add(offset(t, zone))
-		if parsed.Next(shown.Add(-time.Second)).Before(shown.Add(skipped)) {
-			made = append(made, exactly(end.In(zone), "the clocks skip its time"))
+		if end.After(from) && !end.After(to) && parsed.Next(shown.Add(-time.Second)).Before(shown.Add(forward)) {
+			times = append(times, end.In(zone))
 		}
 	}
-	return made
+	return times
+}
+
+// shownAt is when the clocks of a zone show what shown is in UTC: the first time, if
+// they do twice, and where they go forward over it, when they do.
+func shownAt(shown time.Time, zone *time.Location) time.Time {
+	before, after := offset(shown.Add(-24*time.Hour), zone), offset(shown.Add(24*time.Hour), zone)
+	early, late := shown.Add(-max(before, after)), shown.Add(-min(before, after))
+	switch {
+	case early.Add(offset(early, zone)).Equal(shown):
+		return early
+	case late.Add(offset(late, zone)).Equal(shown):
+		return late
+	default:
+		return change(early, late, zone)
+	}
 }
 
 func offset(t time.Time, zone *time.Location) time.Duration {

@@ -90,7 +90,9 @@ func (j *Jobs) Remove(ctx context.Context, id string) error {
 	return nil
 }
 
-// Pause has a job not run, or run again. ErrNotFound if no such job goes on.
+// Pause has a job not run, or run again. Times that passed while it was paused are
+// left out; a job for one time runs at once if that has passed. ErrNotFound if no
+// such job goes on.
 func (j *Jobs) Pause(ctx context.Context, id string, paused bool) error {
 	if err := j.o.Store.PauseJob(ctx, id, paused); err != nil {
 		return err
@@ -110,6 +112,9 @@ func (j *Jobs) Pause(ctx context.Context, id string, paused bool) error {
 	}
 	if err != nil {
 		return fmt.Errorf("pause the schedule of job %s: %w", id, err)
+	}
+	if missed := job.Kind == store.JobAt && !due(job).After(time.Now()); missed && !paused {
+		return j.trigger(ctx, id, enumspb.SCHEDULE_OVERLAP_POLICY_SKIP)
 	}
 	return nil
 }
@@ -238,7 +243,8 @@ func spec(job store.Job) client.ScheduleSpec {
 // through all hours needs none: in one whose clocks go back, Temporal may leave out
 // an hour that they show twice.
 func cronZone(job store.Job) string {
-	whole := offset(job.CreatedAt, zoneOf(job))%time.Hour == 0
+	zone := zoneOf(job)
+	whole := offset(job.CreatedAt, zone)%time.Hour == 0 && offset(job.CreatedAt.AddDate(0, 6, 0), zone)%time.Hour == 0
 	if strings.HasSuffix(job.Spec, " * * * *") && whole {
 		return "UTC"
 	}

@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
 	"github.com/holdfast-ai/holdfast/internal/llm"
@@ -243,81 +241,5 @@ func TestHeartbeatsSchedule(t *testing.T) {
 		b.options.Heartbeat = want
 		b.Jobs = schedule.New(b.options)
 		b.keep(t, func() bool { return every() == want })
-	}
-}
-
-// TestDaylightSaving has Temporal say when jobs fire around a change of the clocks.
-func TestDaylightSaving(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for name, c := range map[string]struct {
-		cron, zone, from, to string
-		want                 []string
-		fires                int // of these times, how many are occurrences of their own
-	}{
-		"forward in Berlin": {
-			"30 2 * * *", "Europe/Berlin", "2027-03-26T12:00:00Z", "2027-03-30T12:00:00Z",
-			[]string{"2027-03-27T01:30:00Z", "2027-03-28T01:00:00Z", "2027-03-29T00:30:00Z", "2027-03-30T00:30:00Z"},
-			4,
-		},
-		"back in Berlin": {
-			"30 2 * * *", "Europe/Berlin", "2027-10-30T12:00:00Z", "2027-11-01T12:00:00Z",
-			[]string{"2027-10-31T01:30:00Z", "2027-11-01T01:30:00Z"},
-			2,
-		},
-		"forward in New York": {
-			"30 2 * * *", "America/New_York", "2027-03-13T12:00:00Z", "2027-03-15T12:00:00Z",
-			[]string{"2027-03-14T07:00:00Z", "2027-03-15T06:30:00Z"},
-			2,
-		},
-		"back in New York": {
-			"30 1 * * *", "America/New_York", "2027-11-06T12:00:00Z", "2027-11-08T12:00:00Z",
-			[]string{"2027-11-07T05:30:00Z", "2027-11-07T06:30:00Z", "2027-11-08T06:30:00Z"},
-			2,
-		},
-		"nine o'clock stays nine o'clock": {
-			"0 9 * * *", "Europe/Berlin", "2027-03-27T00:00:00Z", "2027-03-28T12:00:00Z",
-			[]string{"2027-03-27T08:00:00Z", "2027-03-28T07:00:00Z"},
-			2,
-		},
-		"every hour is every hour": {
-			"30 * * * *", "Europe/Berlin", "2027-03-28T00:00:00Z", "2027-03-28T02:00:00Z",
-			[]string{"2027-03-28T00:30:00Z", "2027-03-28T01:30:00Z"},
-			2,
-		},
-		"every hour, also twice": {
-			"30 * * * *", "Europe/Berlin", "2027-10-31T00:00:00Z", "2027-10-31T02:00:00Z",
-			[]string{"2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z"},
-			2,
-		},
-		"where the clocks stay": {
-			"30 2 * * *", "Asia/Tokyo", "2027-03-27T12:00:00Z", "2027-03-28T20:00:00Z",
-			[]string{"2027-03-27T17:30:00Z", "2027-03-28T17:30:00Z"},
-			2,
-		},
-		"a day of the month, or of the week": {
-			"0 9 13 * 5", "UTC", "2027-05-12T00:00:00Z", "2027-05-22T00:00:00Z",
-			[]string{"2027-05-13T09:00:00Z", "2027-05-14T09:00:00Z", "2027-05-21T09:00:00Z"},
-			3,
-		},
-	} {
-		job, err := schedule.Parse(schedule.Request{Message: "m", Cron: c.cron, Zone: c.zone, Now: now})
-		require.NoError(t, err)
-		job.ID, job.Session = protocol.ShortID(name), "s"
-		job, err = b.Add(t.Context(), job, "")
-		require.NoError(t, err)
-		times, err := b.client.WorkflowService().ListScheduleMatchingTimes(t.Context(), &workflowservice.ListScheduleMatchingTimesRequest{
-			Namespace: "default", ScheduleId: protocol.JobWorkflowID(job.ID),
-			StartTime: timestamppb.New(at(t, c.from)), EndTime: timestamppb.New(at(t, c.to)),
-		})
-		require.NoError(t, err)
-		var got []string
-		occurrences := map[string]bool{}
-		for _, due := range times.GetStartTime() {
-			got = append(got, due.AsTime().Format(time.RFC3339))
-			occurrences[schedule.Occurrence(job, due.AsTime())] = true
-		}
-		require.Equal(t, c.want, got, name)
-		require.Len(t, occurrences, c.fires, name)
 	}
 }

@@ -84,13 +84,7 @@ func (r Request) zone() (*time.Location, error) {
 
 // parseAt takes what models write: RFC 3339, with or without an offset.
 func parseAt(text string, zone *time.Location, now time.Time) (string, error) {
-	var at time.Time
-	var err error
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
-		if at, err = time.ParseInLocation(layout, text, zone); err == nil {
-			break
-		}
-	}
+	at, err := readTime(text, zone)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("at is %q, which is no time; write it as 2026-03-04T15:30:00+01:00", text)
@@ -100,6 +94,20 @@ func parseAt(text string, zone *time.Location, now time.Time) (string, error) {
 		return "", fmt.Errorf("at is too far in the future: %s", text)
 	}
 	return at.UTC().Format(time.RFC3339), nil
+}
+
+func readTime(text string, zone *time.Location) (at time.Time, err error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
+		if at, err = time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if at, err = time.Parse(layout, text); err == nil {
+			return shownAt(at, zone), nil
+		}
+	}
+	return time.Time{}, err
 }
 
 func parseEvery(every, shortest time.Duration) (string, error) {
@@ -159,7 +167,11 @@ func Next(j store.Job, after time.Time) time.Time {
 		if err != nil {
 			return time.Time{}
 		}
-		return parsed.Next(after.In(zoneOf(j)))
+		next := parsed.Next(after.In(zoneOf(j)))
+		if earlier := skipped(j, after, next); len(earlier) > 0 {
+			return earlier[0]
+		}
+		return next
 	}
 	return time.Time{}
 }

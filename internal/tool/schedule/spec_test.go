@@ -25,6 +25,9 @@ func TestParse(t *testing.T) {
 		"a time in a zone":            {schedule.Request{At: "2026-07-04T15:30:00", Zone: "Europe/Berlin"}, store.JobAt, "2026-07-04T13:30:00Z", "Europe/Berlin"},
 		"a time in the usual zone":    {schedule.Request{At: "2026-03-04 15:30", Usual: "America/New_York"}, store.JobAt, "2026-03-04T20:30:00Z", "America/New_York"},
 		"a time without seconds":      {schedule.Request{At: "2026-03-04T15:30Z"}, store.JobAt, "2026-03-04T15:30:00Z", "UTC"},
+		"a time that clocks skip":     {schedule.Request{At: "2027-03-14T02:30", Zone: "America/New_York"}, store.JobAt, "2027-03-14T07:00:00Z", "America/New_York"},
+		"a time that comes twice":     {schedule.Request{At: "2027-10-31T02:30", Zone: "Europe/Berlin"}, store.JobAt, "2027-10-31T00:30:00Z", "Europe/Berlin"},
+		"the second of them":          {schedule.Request{At: "2027-10-31T02:30+01:00", Zone: "Europe/Berlin"}, store.JobAt, "2027-10-31T01:30:00Z", "Europe/Berlin"},
 		"an interval":                 {schedule.Request{Every: 2 * time.Hour}, store.JobEvery, "7200", "UTC"},
 		"a cron expression":           {schedule.Request{Cron: " 0  9 * * 1-5 ", Zone: "Europe/Berlin"}, store.JobCron, "0 9 * * 1-5", "Europe/Berlin"},
 		"a cron expression with any":  {schedule.Request{Cron: "0 9 ? * MON"}, store.JobCron, "0 9 * * MON", "UTC"},
@@ -111,6 +114,13 @@ func TestNext(t *testing.T) {
 
 	daily := store.Job{Kind: store.JobCron, Spec: "0 9 * * *", Zone: "Europe/Berlin"}
 	require.True(t, at(t, "2026-03-03T08:00:00Z").Equal(schedule.Next(daily, now)))
+
+	skipped := store.Job{Kind: store.JobCron, Spec: "30 2 * * *", Zone: "Europe/Berlin"}
+	for after, want := range map[string]string{
+		"2027-03-27T12:00:00Z": "2027-03-28T03:00:00+02:00", "2027-03-28T00:59:59Z": "2027-03-28T03:00:00+02:00", "2027-03-28T01:00:00Z": "2027-03-29T02:30:00+02:00",
+	} {
+		require.Equal(t, want, schedule.Next(skipped, at(t, after)).Format(time.RFC3339))
+	}
 }
 
 func TestOccurrence(t *testing.T) {
