@@ -86,6 +86,12 @@ func requireAnswered(t *testing.T, server *slacktest.Server, channel, thread, ho
 	t.Helper()
 	texts := replies(t, server, channel, thread, len(said)+1)
 	require.Equal(t, said, texts[1:])
+	requireClosed(t, server, channel, thread, how)
+}
+
+// requireClosed waits until a question says how it was answered and has no buttons.
+func requireClosed(t *testing.T, server *slacktest.Server, channel, thread, how string) {
+	t.Helper()
 	require.Eventually(t, func() bool {
 		messages := server.Channel(channel)
 		return slices.ContainsFunc(messages, func(m slacktest.Message) bool {
@@ -181,9 +187,8 @@ func TestSlackApproval(t *testing.T) {
 		require.NoError(t, n.slack.Say(slacktest.Ana, slacktest.DM, "touch it").Wait(t.Context()))
 		question := questioned(t, n.slack, slacktest.DM, "")
 		require.NoError(t, n.slack.Slash(slacktest.Ana, slacktest.DM, "/holdfast", "deny "+questionOf(t, question)).Wait(t.Context()))
-		said := replies(t, n.slack, slacktest.DM, "", 3)
-		require.Contains(t, said[0], "Denied by <@"+slacktest.Ana+">")
-		require.Contains(t, said, "not done")
+		require.Contains(t, replies(t, n.slack, slacktest.DM, "", 3), "not done")
+		requireClosed(t, n.slack, slacktest.DM, "", "Denied by <@"+slacktest.Ana+">")
 		requireRan(t, n.cfg.Workspace, strings.Repeat("ran\n", 4))
 	})
 }
