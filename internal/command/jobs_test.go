@@ -196,6 +196,7 @@ func TestJobsThatWereDueWhileDown(t *testing.T) {
 			}, patience, 50*time.Millisecond)
 			require.True(t, n.dues(t, id)[0].Before(up), "what is for one time is made up for")
 			require.LessOrEqual(t, late, want[1])
+			n.requireEvery(t, every, 5*time.Second)
 		})
 	}
 }
