@@ -125,6 +125,11 @@ func TestSlackJob(t *testing.T) {
 			h.command(t, "jobs", "run", strings.TrimSuffix(strings.Fields(added)[1], ":"))
 			require.Equal(t, []string{"time to drink water"}, replies(t, server, slacktest.General, thread, 1))
 		}
+		added := h.command(t, "jobs", "add", "-m", "drink water", "--every", "1h", "--channel", "slack", "--chat", "C0NOWHERE")
+		h.command(t, "jobs", "run", strings.TrimSuffix(strings.Fields(added)[1], ":"))
+		require.Eventually(t, func() bool {
+			return strings.Contains(h.command(t, "jobs", "list"), "not delivered")
+		}, patience, 100*time.Millisecond)
 		require.Empty(t, model.Invalid())
 	})
 }
