@@ -26,6 +26,7 @@ type Config struct {
 	Channels  Channels            `yaml:"channels"`
 	Jobs      Jobs                `yaml:"jobs"`
 	Heartbeat Heartbeat           `yaml:"heartbeat"`
+	Metrics   Metrics             `yaml:"metrics"`
 	Log       Log                 `yaml:"log"`
 }
 
@@ -196,6 +197,11 @@ type HTTP struct {
 	Enabled bool   `yaml:"enabled"`
 	Listen  string `yaml:"listen"` // host:port
 	Token   Secret `yaml:"token"`  // bearer token; required beyond loopback
+}
+
+// Metrics says where what is counted can be read.
+type Metrics struct {
+	Listen string `yaml:"listen"` // host:port; empty: nowhere, and nothing is counted
 }
 
 // What Log.Format may be.

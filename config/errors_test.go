@@ -120,6 +120,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"an API on every address", func(c *config.Config) { c.Channels.HTTP.Listen = ":8090" }, "can be reached from other machines"},
 		{"an API at a name", func(c *config.Config) { c.Channels.HTTP.Listen = "localhost.example.com:80" }, "can be reached from other machines"},
 		{"an API nowhere", func(c *config.Config) { c.Channels.HTTP.Listen = "8090" }, "channels.http.listen: must be host:port"},
+		{"metrics nowhere", func(c *config.Config) { c.Metrics.Listen = "9090" }, "metrics.listen: must be host:port"},
 		{"another log format", func(c *config.Config) { c.Log.Format = "xml" }, "log.format: must be one of auto, text, json"},
 	}
 	for _, tt := range tests {
@@ -155,6 +156,13 @@ func TestValidateAccepts(t *testing.T) {
 			require.NoError(t, cfg.Validate())
 		})
 	}
+}
+
+func TestMetricsMayBeReadFromOtherMachines(t *testing.T) {
+	t.Parallel()
+	cfg := config.Default("/h")
+	cfg.Metrics.Listen = ":9090"
+	require.NoError(t, cfg.Validate())
 }
 
 func TestVariablesThatKubernetesAddsAreNoSettings(t *testing.T) {

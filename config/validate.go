@@ -51,6 +51,10 @@ func (c Config) check() []problem {
 	k.http(c.Channels.HTTP)
 	k.slack(c.Channels.Slack)
 	k.jobs(c.Jobs, c.Heartbeat)
+	if c.Metrics.Listen != "" {
+		_, err := hostOf(c.Metrics.Listen)
+		k.when(err != nil, "metrics.listen", "must be host:port, such as 127.0.0.1:9090, or empty for none, not %q", c.Metrics.Listen)
+	}
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, LogAuto, LogText, LogJSON)
 	return k.problems
