@@ -12,6 +12,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/approval"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
@@ -47,12 +48,13 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call llm.
 	case approval.Ask:
 	}
 	sum := sha256.Sum256([]byte(call.Arguments))
+	shown := showing(call, title)
 	asked, outbox, err := a.Store.AskApproval(ctx, store.Approval{
 		Call: protocol.CallKey(in.Turn, in.Step, in.Index), Turn: in.Turn, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
-		Tool: call.Name, Title: protocol.Cut(title, protocol.PreviewLimit), Arguments: hex.EncodeToString(sum[:]),
-	}, a.Approvals.Timeout(), a.question(call, title))
-	if err == nil && in.Unasked && asked.Status == store.ApprovalWaiting {
-		asked, err = a.Store.DecideApproval(ctx, store.Decision{Approval: asked.ID, Status: store.ApprovalDropped})
+		Tool: call.Name, Title: protocol.Cut(title, protocol.PreviewLimit), Shown: shown, Arguments: hex.EncodeToString(sum[:]),
+	}, a.Approvals.Timeout(), a.question(call.Name, shown))
+	if err == nil && in.Unasked && asked.Status == channels.ApprovalWaiting {
+		asked, err = a.Store.DecideApproval(ctx, store.Decision{Approval: asked.ID, Status: channels.ApprovalDropped})
 	}
 	switch {
 	case errors.Is(err, store.ErrConflict):
@@ -61,42 +63,46 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call llm.
 		return nil, "", fmt.Errorf("ask for approval: %w", err)
 	}
 	switch asked.Status {
-	case store.ApprovalApproved:
+	case channels.ApprovalApproved:
 		return nil, "", nil
-	case store.ApprovalDenied:
+	case channels.ApprovalDenied:
 		return nil, refusedDenied, nil
-	case store.ApprovalExpired:
+	case channels.ApprovalExpired:
 		return nil, refusedLate, nil
-	case store.ApprovalDropped:
+	case channels.ApprovalDropped:
 		return nil, refusedUnsaid, nil
-	case store.ApprovalWaiting:
+	case channels.ApprovalWaiting:
 	}
 	failpoint.Hit("approval.asked")
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Approval, ID: asked.ID, Tool: asked.Tool, Text: asked.Title, Step: in.Step})
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Approval, ID: asked.ID, Tool: asked.Tool, Text: asked.Shown, Step: in.Step})
 	return &protocol.Approval{
 		ID: asked.ID, Timeout: max(time.Until(asked.ExpiresAt), time.Second), Channel: asked.Channel, Outbox: outbox,
 	}, "", nil
 }
 
-// question is what a person is asked, in Markdown. All arguments are in it, as far
-// as there is room: what is approved is what was shown.
-func (a *Agent) question(call llm.ToolCall, shown string) string {
+// showing is what a person is shown of the arguments who is asked about a call: all, as
+// far as there is room. What is approved is what was shown.
+func showing(call llm.ToolCall, title string) string {
+	shown := title
 	var arguments map[string]any
-	if json.Unmarshal([]byte(call.Arguments), &arguments) == nil && (len(arguments) > 1 || shown == call.Arguments) {
+	if json.Unmarshal([]byte(call.Arguments), &arguments) == nil && (len(arguments) > 1 || title == call.Arguments) {
 		if indented, err := json.MarshalIndent(arguments, "", "  "); err == nil {
 			shown = string(indented)
 		}
 	}
-	cut := ""
 	if len(shown) > askedLimit {
-		cut = fmt.Sprintf("\n(the first %d of %d bytes)", askedLimit, len(shown))
-		shown = protocol.Cut(shown, askedLimit)
+		return fmt.Sprintf("%s\n(the first %d of %d bytes)", protocol.Cut(shown, askedLimit), askedLimit, len(shown))
 	}
+	return shown
+}
+
+// question is what a person is asked, in Markdown.
+func (a *Agent) question(name, shown string) string {
 	fence := "```"
 	for strings.Contains(shown, fence) {
 		fence += "`"
 	}
-	text := fmt.Sprintf("May I run `%s`?\n\n%s\n%s\n%s%s", call.Name, fence, shown, fence, cut)
+	text := fmt.Sprintf("May I run `%s`?\n\n%s\n%s\n%s", name, fence, shown, fence)
 	if approvers := a.Approvals.Approvers(); len(approvers) > 0 {
 		text += "\n\nWho may answer: " + strings.Join(approvers, ", ")
 	}
@@ -116,9 +122,9 @@ func (a *Agent) decide(ctx context.Context, in protocol.AnswerInput) (string, er
 	if !a.operator(message) && !a.Approvals.May(message.Channel, message.Sender, asked.Channel, asked.Sender) {
 		return "You may not answer this: " + a.whoMay(), nil
 	}
-	status := store.ApprovalApproved
+	status := channels.ApprovalApproved
 	if in.Command == protocol.CommandDeny {
-		status = store.ApprovalDenied
+		status = channels.ApprovalDenied
 	}
 	decided, err := a.Store.DecideApproval(ctx, store.Decision{
 		Approval: asked.ID, Status: status, By: message.Channel + ":" + message.Sender, In: message.ID,
@@ -141,8 +147,7 @@ func (a *Agent) questionOf(ctx context.Context, message store.Inbound) (asked st
 	if !errors.Is(err, store.ErrNotFound) {
 		return asked, "", err
 	}
-	_, id := protocol.ParseCommand(message.Text)
-	id = strings.ToLower(strings.Trim(id, "`. "))
+	_, id := protocol.ParseAnswer(message.Text)
 	if id == "" {
 		waiting, err := a.Store.WaitingApprovals(ctx, store.Route{Channel: message.Channel, Chat: message.Chat, Thread: message.Thread})
 		switch {
@@ -166,13 +171,13 @@ func (a *Agent) questionOf(ctx context.Context, message store.Inbound) (asked st
 func decision(a store.Approval, message string) string {
 	what := fmt.Sprintf("`%s`: %s", a.Tool, protocol.Cut(strings.Join(strings.Fields(a.Title), " "), doingLimit))
 	switch {
-	case a.Status == store.ApprovalExpired:
+	case a.Status == channels.ApprovalExpired:
 		return "It is too late: nobody answered in time, and it was not run. " + what
-	case a.Status == store.ApprovalDropped:
+	case a.Status == channels.ApprovalDropped:
 		return "It is not asked any more: the request went on or ended without it. " + what
 	case a.DecidedIn != message:
 		return fmt.Sprintf("It was %s already, by %s. %s", a.Status, a.DecidedBy, what)
-	case a.Status == store.ApprovalDenied:
+	case a.Status == channels.ApprovalDenied:
 		return "Denied. " + what
 	}
 	return "Approved. " + what

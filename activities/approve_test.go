@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/approval"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -147,7 +148,7 @@ func TestApproval(t *testing.T) {
 		a := setupAsker(t, `{}`)
 		asked := a.ask(t)
 		a.accept(t, "c1", "/approve", false)
-		_, err := a.store.DecideApproval(t.Context(), store.Decision{Approval: asked.ID, Status: store.ApprovalApproved, By: "test:ana", In: "c1"})
+		_, err := a.store.DecideApproval(t.Context(), store.Decision{Approval: asked.ID, Status: channels.ApprovalApproved, By: "test:ana", In: "c1"})
 		require.NoError(t, err)
 		_, err = execute[protocol.AnswerResult](t, a.agent.Answer, protocol.AnswerInput{Session: session, Message: "c1", Command: protocol.CommandApprove})
 		require.NoError(t, err)
@@ -210,7 +211,7 @@ func TestApproval(t *testing.T) {
 		out, err := a.store.Outbox(t.Context(), a.ask(t).Outbox)
 		require.NoError(t, err)
 		require.Less(t, len(out.Text), 2500)
-		require.Contains(t, out.Text, "\n````\n", "the fence is longer than what is in it")
+		require.Contains(t, out.Text, "\n````", "the fence is longer than what is in it")
 		require.Contains(t, out.Text, "(the first 2000 of 8")
 	})
 

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -51,7 +53,10 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 	if err != nil || approval != nil {
 		return protocol.CallToolResult{Approval: approval}, err
 	}
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolStart, Tool: call.Name, Text: protocol.Cut(title(ctx, a.tools(in.Session), call), protocol.PreviewLimit), Step: in.Step})
+	a.Events.Publish(ctx, in.Turn, event.Event{
+		Kind: event.ToolStart, Tool: call.Name, Text: protocol.Cut(title(ctx, a.tools(in.Session), call), protocol.PreviewLimit),
+		Step: in.Step, ID: protocol.ApprovalID(protocol.CallKey(in.Turn, in.Step, in.Index)),
+	})
 	failpoint.Hit("tool.before")
 	result := tool.Result{Text: refused, Failed: true}
 	if refused == "" {
@@ -87,6 +92,7 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call llm
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.Limit([]byte(call.Arguments)))
 	defer cancel()
+	started := time.Now()
 	result, err := a.run(ctx, t, tool.Call{
 		Key: j.call, Session: in.Session.Key, Attempt: attempt,
 		Arguments: json.RawMessage(call.Arguments), Journal: j,
@@ -94,14 +100,17 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call llm
 			a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: protocol.Cut(text, protocol.PreviewLimit), Step: in.Step})
 		},
 	})
+	outcome := metrics.OK
 	switch {
-	case err == nil:
-		return result, nil
-	case retryTool(ctx, err, attempt):
-		return tool.Result{}, err
-	default:
-		return tool.Result{Text: err.Error(), Failed: true}, nil
+	case err != nil && retryTool(ctx, err, attempt):
+		outcome, result = metrics.Retried, tool.Result{}
+	case err != nil:
+		outcome, result, err = metrics.Failed, tool.Result{Text: err.Error(), Failed: true}, nil
+	case result.Failed:
+		outcome = metrics.Failed
 	}
+	a.Metrics.ToolCalled(t.Spec.Name, outcome, time.Since(started))
+	return result, err
 }
 
 // run makes the call. A tool that panics has failed, as the model is told.

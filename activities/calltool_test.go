@@ -41,7 +41,7 @@ func TestCallToolRunsACallOnce(t *testing.T) {
 	require.Equal(t, protocol.CallKey("m1", 1, 0), ran[0].Key)
 	require.Equal(t, session.Key, ran[0].Session)
 	require.JSONEq(t, `{"n":1}`, string(ran[0].Arguments))
-	require.Equal(t, event.Event{Kind: event.ToolStart, Tool: "count", Text: `{"n":1}`, Step: 1}, <-events)
+	require.Equal(t, event.Event{Kind: event.ToolStart, Tool: "count", Text: `{"n":1}`, Step: 1, ID: protocol.ApprovalID("m1.1.0")}, <-events)
 	require.Equal(t, event.Event{Kind: event.ToolProgress, Tool: "count", Text: "half way", Step: 1}, <-events)
 	require.Equal(t, event.Event{Kind: event.ToolDone, Tool: "count", Text: "counted", Step: 1}, <-events)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -18,6 +19,9 @@ import (
 
 // Outbox delivers replies to one channel. Its exported method is an activity.
 type Outbox struct {
+	// Metrics counts deliveries; nil: nothing does. It is set before the first one.
+	Metrics *metrics.Metrics
+
 	store     *store.Store
 	sender    channels.Sender
 	workspace string
@@ -75,10 +79,10 @@ func (o *Outbox) claim(ctx context.Context, id string) (store.Outbound, error) {
 }
 
 // split returns the IDs of the parts that the reply is sent as; none if it is sent
-// whole.
+// whole, as questions are: they are short, and each part would have the buttons.
 func (o *Outbox) split(ctx context.Context, out store.Outbound) ([]string, error) {
 	splitter, ok := o.sender.(channels.Splitter)
-	if !ok || out.File != "" {
+	if !ok || out.File != "" || out.Approval != "" {
 		return nil, nil
 	}
 	var parts []store.Part
@@ -122,8 +126,10 @@ func (o *Outbox) deliverParts(ctx context.Context, out store.Outbound, parts []s
 func (o *Outbox) deliverOne(ctx context.Context, out store.Outbound, draft string) (store.Outbound, error) {
 	failpoint.Hit("deliver.claimed")
 	sent, err := o.send(ctx, out, draft)
+	gone := errors.Is(err, channels.ErrGone) || errors.Is(err, fs.ErrNotExist) || hopelessly(err)
+	o.count(out, err, gone)
 	switch {
-	case errors.Is(err, channels.ErrGone), errors.Is(err, fs.ErrNotExist), hopelessly(err):
+	case gone:
 		return o.failed(ctx, out, err.Error())
 	case refused(err):
 		if released := o.store.Release(ctx, out.ID, out.Fence, err.Error()); released != nil {
@@ -136,6 +142,17 @@ func (o *Outbox) deliverOne(ctx context.Context, out store.Outbound, draft strin
 	failpoint.Hit("deliver.sent")
 	out.PlatformID = sent.PlatformID
 	return o.sent(ctx, out)
+}
+
+func (o *Outbox) count(out store.Outbound, err error, gone bool) {
+	outcome := metrics.OK
+	switch {
+	case gone:
+		outcome = metrics.Failed
+	case err != nil:
+		outcome = metrics.Retried
+	}
+	o.Metrics.Delivered(out.Channel, outcome)
 }
 
 func (o *Outbox) sent(ctx context.Context, out store.Outbound) (store.Outbound, error) {

@@ -154,13 +154,36 @@ type MessageState struct {
 	Usage   Usage
 	// Approvals are what the conversation waits for, while the status is Running.
 	Approvals []Approval
+	// Answered is set of an ended message that answered a question which is there.
+	Answered *AnsweredApproval
 }
+
+// AnsweredApproval says how a question stands that a message answered.
+type AnsweredApproval struct {
+	ID     string
+	Status ApprovalStatus
+	By     string // CHANNEL:SENDER; empty unless approved or denied
+	Counts bool   // it was this message that decided
+}
+
+// ApprovalStatus says how a question stands whether a tool call may be run.
+type ApprovalStatus string
+
+// The statuses of an approval.
+const (
+	ApprovalWaiting  ApprovalStatus = "waiting"
+	ApprovalApproved ApprovalStatus = "approved"
+	ApprovalDenied   ApprovalStatus = "denied"
+	ApprovalExpired  ApprovalStatus = "expired"
+	ApprovalDropped  ApprovalStatus = "dropped" // the turn ended, or the user wrote something else
+)
 
 // Approval is a question whether a tool call may be run.
 type Approval struct {
-	ID    string `json:"id"`
-	Tool  string `json:"tool"`
-	Title string `json:"title"` // of the call: a command, a path, or its arguments
+	ID        string `json:"id"`
+	Tool      string `json:"tool"`
+	Title     string `json:"title"`     // of the call: a command, a path, or its arguments
+	Arguments string `json:"arguments"` // of the call, as a person is to be shown them who is asked
 }
 
 // Usage counts the tokens that a turn consumed.

@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -34,15 +35,16 @@ const (
 	workflowTaskTimeout = 5 * time.Second
 )
 
-// Options are what a [Starter] works with. All but Logger are required.
+// Options are what a [Starter] works with. All but Logger and Metrics are required.
 type Options struct {
 	Client        client.Client
 	Store         *store.Store
 	Events        event.Bus
-	Model         string // as configured, for the UI
-	Steps         int    // model calls in a turn
-	SubagentSteps int    // the same, of a subagent
-	Steer         bool   // messages of the same sender join a running turn
+	Model         string           // as configured, for the UI
+	Steps         int              // model calls in a turn
+	SubagentSteps int              // the same, of a subagent
+	Steer         bool             // messages of the same sender join a running turn
+	Metrics       *metrics.Metrics // nil: nothing is counted
 	Logger        *slog.Logger
 }
 
@@ -70,8 +72,11 @@ func New(o Options) (*Starter, error) {
 
 // Accept implements [channels.Backend].
 func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
-	command, _ := protocol.ParseCommand(msg.Text)
 	failpoint.Hit("accept.start")
+	command, err := s.command(ctx, msg)
+	if err != nil {
+		return channels.Accepted{}, err
+	}
 	stored, fresh, err := s.o.Store.Accept(ctx, store.Inbound{
 		ID:         protocol.MessageID(msg.Channel, msg.Scope, msg.ID),
 		Session:    protocol.SessionKey(msg.Channel, msg.Chat, msg.Thread),
@@ -94,6 +99,9 @@ func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 	case err != nil:
 		return channels.Accepted{}, fmt.Errorf("accept a message: %w", err)
 	}
+	if fresh {
+		s.o.Metrics.Accepted(msg.Channel)
+	}
 	failpoint.Hit("accept.stored")
 	accepted := channels.Accepted{
 		Message: stored.ID, Session: stored.Session, WorkflowID: protocol.WorkflowID(stored.Session), Duplicate: !fresh,
@@ -112,6 +120,28 @@ func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 	}
 	failpoint.Hit("accept.signalled")
 	return accepted, nil
+}
+
+// command is what a message asks of the session itself. A word is an answer where a
+// question waits for one.
+func (s *Starter) command(ctx context.Context, msg channels.InboundMessage) (protocol.Command, error) {
+	if command, _ := protocol.ParseCommand(msg.Text); command != protocol.CommandNone {
+		return command, nil
+	}
+	answer, id := protocol.ParseAnswer(msg.Text)
+	if answer == protocol.CommandNone {
+		return protocol.CommandNone, nil
+	}
+	waiting, err := s.o.Store.WaitingApprovals(ctx, store.Route{Channel: msg.Channel, Chat: msg.Chat, Thread: msg.Thread})
+	if err != nil {
+		return protocol.CommandNone, fmt.Errorf("accept a message: %w", err)
+	}
+	for _, w := range waiting {
+		if id == "" || id == w.ID {
+			return answer, nil
+		}
+	}
+	return protocol.CommandNone, nil
 }
 
 // bring signals an accepted message, or leaves it to the sweeper.

@@ -49,7 +49,30 @@ func (s *Starter) Message(ctx context.Context, id string) (channels.MessageState
 	case store.TurnFailed, store.TurnStopped:
 		state.Status = channels.Failed
 	}
-	return state, nil
+	if state.Status.Ended() {
+		state.Answered, err = s.answered(ctx, inbound)
+	}
+	return state, err
+}
+
+// answered is how the question stands that a message answered; nil if it is none that
+// did, or there is no such question.
+func (s *Starter) answered(ctx context.Context, m store.Inbound) (*channels.AnsweredApproval, error) {
+	if command := protocol.Command(m.Command); command != protocol.CommandApprove && command != protocol.CommandDeny {
+		return nil, nil
+	}
+	a, err := s.o.Store.ApprovalDecidedIn(ctx, m.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		_, id := protocol.ParseAnswer(m.Text)
+		a, err = s.o.Store.Approval(ctx, id)
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look up what a message answered: %w", err)
+	}
+	return &channels.AnsweredApproval{ID: a.ID, Status: a.Status, By: a.DecidedBy, Counts: a.DecidedIn == m.ID}, nil
 }
 
 // approvals are the questions that wait for an answer where a message came from.
@@ -60,7 +83,7 @@ func (s *Starter) approvals(ctx context.Context, m store.Inbound) ([]channels.Ap
 	}
 	var waiting []channels.Approval
 	for _, row := range rows {
-		waiting = append(waiting, channels.Approval{ID: row.ID, Tool: row.Tool, Title: row.Title})
+		waiting = append(waiting, channels.Approval{ID: row.ID, Tool: row.Tool, Title: row.Title, Arguments: row.Shown})
 	}
 	return waiting, nil
 }
@@ -149,7 +172,7 @@ func (s *Starter) look(ctx context.Context, id string, tell func(event.Event)) (
 		return false, nil
 	}
 	for _, a := range state.Approvals {
-		tell(event.Event{Kind: event.Approval, ID: a.ID, Tool: a.Tool, Text: a.Title})
+		tell(event.Event{Kind: event.Approval, ID: a.ID, Tool: a.Tool, Text: a.Arguments})
 	}
 	return state.Status.Ended(), err
 }

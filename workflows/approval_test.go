@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -37,7 +38,7 @@ func TestApproval(t *testing.T) {
 			b.t.Errorf("waiting: %v, %v", waiting, err)
 			return
 		}
-		if _, err = b.store.DecideApproval(context.Background(), store.Decision{Approval: waiting[0].ID, Status: store.ApprovalApproved, By: "http:root", In: "c2"}); err != nil {
+		if _, err = b.store.DecideApproval(context.Background(), store.Decision{Approval: waiting[0].ID, Status: channels.ApprovalApproved, By: "http:root", In: "c2"}); err != nil {
 			b.t.Error(err)
 		}
 		b.env.SignalWorkflow(protocol.ApprovalSignal, protocol.Decision{Approval: waiting[0].ID})

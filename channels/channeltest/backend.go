@@ -22,6 +22,8 @@ type Answer struct {
 	Reply  string
 	Status channels.Status // zero: done
 	Usage  channels.Usage
+	// Answered is set of an answer to a question.
+	Answered *channels.AnsweredApproval
 }
 
 // Echo answers every message with its own text.
@@ -118,6 +120,7 @@ func sessionKey(msg channels.InboundMessage) string {
 
 func (m *message) end(a Answer) {
 	m.state.Status, m.state.Reply, m.state.Usage, m.state.Turn = a.Status, a.Reply, a.Usage, m.state.Message
+	m.state.Answered = a.Answered
 	if a.Status == "" {
 		m.state.Status = channels.Done
 	}

@@ -33,8 +33,8 @@ func asks(id, command string) event.Event {
 	return event.Event{Kind: event.Approval, ID: id, Tool: "exec", Text: command}
 }
 
-func begins(command string) event.Event {
-	return event.Event{Kind: event.ToolStart, Tool: "exec", Text: command, Step: 1}
+func begins(id, command string) event.Event {
+	return event.Event{Kind: event.ToolStart, ID: id, Tool: "exec", Text: command, Step: 1}
 }
 
 func has(text string) func(string) bool {
@@ -78,7 +78,7 @@ func TestAskedMeanwhile(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "/approve ab12", f.accepted(t, 1).Text)
 		require.Equal(t, a.m.Chat, f.accepted(t, 1).Chat)
-		f.emit(a.m, begins("git push\n--force"))
+		f.emit(a.m, begins("ab12", "git push\n--force"))
 		_, err = io.WriteString(a.terminal, "n\n")
 		require.NoError(t, err)
 		require.Equal(t, "/deny cd34", f.accepted(t, 2).Text)
@@ -100,8 +100,8 @@ func TestAskedMeanwhile(t *testing.T) {
 		a := f.ask(t)
 		f.emit(a.m, asks("ab12", "git push"))
 		a.errs.await(f.ctx, t, has("git push"))
-		f.emit(a.m, begins("ls"))
-		f.emit(a.m, begins("git push"))
+		f.emit(a.m, begins("xy99", "git push"))
+		f.emit(a.m, begins("ab12", "git push"))
 		a.errs.await(f.ctx, t, has("no longer asked\n"))
 		f.emit(a.m, asks("cd34", "git tag"))
 		a.errs.await(f.ctx, t, has("git tag"))
@@ -142,7 +142,7 @@ func TestAskedMeanwhile(t *testing.T) {
 		for range 2 {
 			f.emit(again, asks("ab12", "git push"))
 		}
-		f.emit(again, begins("git push"))
+		f.emit(again, begins("ab12", "git push"))
 		errs.await(f.ctx, t, has(how))
 		f.end(again, channeltest.Answer{Reply: "Done."})
 		require.NoError(t, <-ended)
@@ -229,7 +229,7 @@ func TestTerminalAsks(t *testing.T) {
 		m := f.accepted(t, 0)
 		f.emit(m, asks("ab12", "git push"))
 		p.sees("Run it?")
-		f.emit(m, begins("git push"))
+		f.emit(m, begins("ab12", "git push"))
 		p.sees("no longer asked: exec: git push")
 		f.emit(m, asks("cd34", "git tag"))
 		p.sees("  exec: git tag")

@@ -10,7 +10,7 @@ import (
 // question is whether a tool call may be run.
 type question struct {
 	id   string // of the approval
-	call string // tool and title
+	call string // tool and arguments
 }
 
 // questions are those that wait for an answer, as far as events tell, in the order
@@ -33,7 +33,7 @@ func (q *questions) ask(e event.Event) (question, bool) {
 // began takes off the question about a call that has begun: somebody else answered
 // it, its time has run out, or the user wrote something else. It reports whether there was one.
 func (q *questions) began(e event.Event) (question, bool) {
-	i := slices.IndexFunc(q.open, func(o question) bool { return o.call == callLabel(e) })
+	i := slices.IndexFunc(q.open, func(o question) bool { return o.id == e.ID })
 	if i < 0 {
 		return question{}, false
 	}

@@ -19,7 +19,7 @@ type asking struct{ channels.Backend }
 
 func (a asking) Message(ctx context.Context, id string) (channels.MessageState, error) {
 	state, err := a.Backend.Message(ctx, id)
-	state.Status, state.Approvals = channels.Running, []channels.Approval{{ID: "ab12", Tool: "exec", Title: "git push"}}
+	state.Status, state.Approvals = channels.Running, []channels.Approval{{ID: "ab12", Tool: "exec", Title: "git push", Arguments: "git push"}}
 	return state, err
 }
 
@@ -40,7 +40,7 @@ func TestApprovals(t *testing.T) {
 		s.url = "http://" + channel.Addr().String()
 		_, _, body = s.do("GET", "/v1/messages/a1", "")
 		require.JSONEq(t, `{"id":"a1","session":"http:main","status":"running","reply":"",
-			"approvals":[{"id":"ab12","tool":"exec","title":"git push"}]}`, body)
+			"approvals":[{"id":"ab12","tool":"exec","title":"git push","arguments":"git push"}]}`, body)
 	})
 
 	t.Run("a stream of events asks", func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"time"
 
@@ -15,28 +14,21 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// What the agent says of an answer that it took, just now or before.
-var (
-	takenNow    = regexp.MustCompile(`^(Approved|Denied)\. `)
-	takenBefore = regexp.MustCompile("^It was (approved|denied) already, by (.+?)\\. `")
-)
-
-// outcome is how a question stands, as the agent's reply to an answer says: in words
-// for its message; empty if it waits still. Own is set if the answer counted.
-func outcome(reply, sender string) (words string, own bool) {
-	if now := takenNow.FindStringSubmatch(reply); now != nil {
-		return now[1] + " by " + mentioned(Name+":"+sender), true
-	}
-	if before := takenBefore.FindStringSubmatch(reply); before != nil {
-		return strings.ToUpper(before[1][:1]) + before[1][1:] + " by " + mentioned(before[2]), false
-	}
+// verdict is how a question stands, in words for its message; empty if it waits still.
+func verdict(a *channels.AnsweredApproval) string {
 	switch {
-	case strings.HasPrefix(reply, "It is too late: "):
-		return "Nobody answered in time", false
-	case strings.HasPrefix(reply, "It is not asked any more: "):
-		return "Not asked any more", false
+	case a == nil:
+		return ""
+	case a.Status == channels.ApprovalApproved:
+		return "Approved by " + mentioned(a.By)
+	case a.Status == channels.ApprovalDenied:
+		return "Denied by " + mentioned(a.By)
+	case a.Status == channels.ApprovalExpired:
+		return "Nobody answered in time"
+	case a.Status == channels.ApprovalDropped:
+		return "Not asked any more"
 	}
-	return "", false
+	return ""
 }
 
 // mentioned is who answered (CHANNEL:SENDER) in Slack's markup.
@@ -52,16 +44,14 @@ func mentioned(by string) string {
 // cannot be shown there, is told so. Whatever fails here, the answer counts, and
 // another click shows it.
 func (f *follower) endAnswer(ctx context.Context, state channels.MessageState) {
-	command, id := protocol.ParseCommand(f.msg.Text)
-	if !isAnswer(command) || state.Reply == "" {
+	if command, _ := protocol.ParseAnswer(f.msg.Text); !isAnswer(command) || state.Reply == "" {
 		return
 	}
-	words, own := outcome(state.Reply, f.msg.Sender)
 	shown := false
-	if id = typedID(id); words != "" && questionID.MatchString(id) {
-		shown = f.closeQuestion(ctx, id, words)
+	if words := verdict(state.Answered); words != "" {
+		shown = f.closeQuestion(ctx, state.Answered.ID, words)
 	}
-	if f.msg.Push || own && shown {
+	if f.msg.Push || shown && state.Answered.Counts {
 		return
 	}
 	whole, stop := f.whole(ctx)

@@ -12,16 +12,22 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// replying answers commands with a text, and nothing else.
-func replying(reply string) func(channels.InboundMessage) *channeltest.Answer {
+// answering answers answers, after which their question stands so, and nothing else.
+func answering(reply string, stands *channels.AnsweredApproval) func(channels.InboundMessage) *channeltest.Answer {
 	return func(msg channels.InboundMessage) *channeltest.Answer {
-		if !strings.HasPrefix(msg.Text, "/") {
+		if command, _ := protocol.ParseAnswer(msg.Text); command == protocol.CommandNone {
 			return nil
 		}
-		return &channeltest.Answer{Reply: reply}
+		return &channeltest.Answer{Reply: reply, Answered: stands}
 	}
+}
+
+// stands is how the question of these tests does.
+func stands(status channels.ApprovalStatus, by string, counts bool) *channels.AnsweredApproval {
+	return &channels.AnsweredApproval{ID: questionID, Status: status, By: by, Counts: counts}
 }
 
 // closed waits until a question has no buttons any more, and returns it.
@@ -41,17 +47,20 @@ func (r *receiving) whispered(n int) slacktest.Message {
 
 func TestAQuestionSaysHowItWasAnswered(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ reply, want, told string }{
-		"approved":        {"Approved. `exec`: touch a", "Approved by <@U0ANA>", ""},
-		"denied":          {"Denied. `exec`: touch a", "Denied by <@U0ANA>", ""},
-		"before, by ben":  {"It was denied already, by slack:U0BEN. `exec`: touch a", "Denied by <@U0BEN>", "It was denied already, by <@U0BEN>. `exec`: touch a"},
-		"before, by name": {"It was approved already, by http:the. operator. `exec`: touch a", "Approved by http:the. operator", "by http:the. operator."},
-		"too late":        {"It is too late: nobody answered in time, and it was not run. `exec`: touch a", "Nobody answered in time", "It is too late"},
-		"not asked":       {"It is not asked any more: the request went on or ended without it. `exec`: touch a", "Not asked any more", "It is not asked"},
+	for name, tt := range map[string]struct {
+		stands     *channels.AnsweredApproval
+		want, told string
+	}{
+		"approved":          {stands(channels.ApprovalApproved, "slack:U0ANA", true), "Approved by <@U0ANA>", ""},
+		"denied":            {stands(channels.ApprovalDenied, "slack:U0ANA", true), "Denied by <@U0ANA>", ""},
+		"before, by ben":    {stands(channels.ApprovalDenied, "slack:U0BEN", false), "Denied by <@U0BEN>", "the reply"},
+		"before, elsewhere": {stands(channels.ApprovalApproved, "http:the. operator", false), "Approved by http:the. operator", "the reply"},
+		"too late":          {stands(channels.ApprovalExpired, "", false), "Nobody answered in time", "the reply"},
+		"not asked":         {stands(channels.ApprovalDropped, "", false), "Not asked any more", "the reply"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := receive(t, slack.ModeSocket, receivingSetup{answer: replying(tt.reply)})
+			r := receive(t, slack.ModeSocket, receivingSetup{answer: answering("the reply", tt.stands)})
 			root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi")).TS
 			ts := r.asked(slacktest.General, root)
 			before := r.Message(slacktest.General, ts)
@@ -82,7 +91,7 @@ func TestAQuestionSaysHowItWasAnswered(t *testing.T) {
 func TestWhoMayNotAnswerIsTold(t *testing.T) {
 	t.Parallel()
 	const refused = "You may not answer this: slack:U0BEN, http:operator may."
-	r := receive(t, slack.ModeHTTP, receivingSetup{answer: replying(refused)})
+	r := receive(t, slack.ModeHTTP, receivingSetup{answer: answering(refused, stands(channels.ApprovalWaiting, "", false))})
 	root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi")).TS
 	ts := r.asked(slacktest.General, root)
 	r.acked(r.Click(slacktest.Ana, slacktest.General, ts, "holdfast_deny", ""))
@@ -100,12 +109,12 @@ func TestWhoMayNotAnswerIsTold(t *testing.T) {
 // What cannot be shown at the question is told to who clicked; the next click shows it.
 func TestAQuestionThatCannotBeChanged(t *testing.T) {
 	t.Parallel()
-	r := receive(t, slack.ModeSocket, receivingSetup{answer: replying("Approved. `exec`: touch a")})
+	r := receive(t, slack.ModeSocket, receivingSetup{answer: answering("Approved.", stands(channels.ApprovalApproved, "slack:U0ANA", true))})
 	root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi")).TS
 	ts := r.asked(slacktest.General, root)
 	r.Fail("chat.update", 1, slacktest.Fault{Error: "internal_error"})
 	r.acked(r.Click(slacktest.Ana, slacktest.General, ts, "holdfast_approve", ""))
-	require.Equal(t, "Approved. `exec`: touch a", r.whispered(1).Text)
+	require.Equal(t, "Approved.", r.whispered(1).Text)
 	r.Fail("conversations.replies", 1, slacktest.Fault{Error: "internal_error"})
 	r.acked(r.Click(slacktest.Ana, slacktest.General, ts, "holdfast_approve", ""))
 	r.whispered(2)
@@ -125,7 +134,7 @@ func TestAQuestionThatCannotBeChanged(t *testing.T) {
 // message.
 func TestAQuestionThatWasAnsweredInWords(t *testing.T) {
 	t.Parallel()
-	r := receive(t, slack.ModeSocket, receivingSetup{answer: replying("Denied. `exec`: touch a")})
+	r := receive(t, slack.ModeSocket, receivingSetup{answer: answering("Denied.", stands(channels.ApprovalDenied, "slack:U0ANA", true))})
 	root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi")).TS
 	ts := r.asked(slacktest.General, root)
 	r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" deny "+questionID, slacktest.InThread(root)))

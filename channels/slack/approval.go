@@ -22,16 +22,10 @@ const (
 // answers are the commands that the buttons stand for.
 var answers = map[string]protocol.Command{approveAction: protocol.CommandApprove, denyAction: protocol.CommandDeny}
 
-// questionID is what [protocol.ApprovalID] makes.
-var questionID = regexp.MustCompile(`^[a-z2-7]{8}$`)
-
 // isAnswer reports whether a command answers a question.
 func isAnswer(command protocol.Command) bool {
 	return command == protocol.CommandApprove || command == protocol.CommandDeny
 }
-
-// typedID is the ID of a question that somebody typed.
-func typedID(typed string) string { return strings.ToLower(strings.Trim(typed, "`. ")) }
 
 // answerButtons let people answer a question.
 func answerButtons(question string) slack.Block {
@@ -59,7 +53,7 @@ func withApprovers(markdown string) string {
 // decide accepts a click on an answer. Who clicks is told what came of it, and not
 // with a message that all have to read: see [follower.endAnswer].
 func (r *receiver) decide(ctx context.Context, c click) error {
-	if !questionID.MatchString(c.value) || c.thread == "" && !c.by.direct {
+	if !protocol.IsApprovalID(c.value) || c.thread == "" && !c.by.direct {
 		r.log.Warn("click without a question ignored", "action", c.name, "chat", c.chat, "user_id", c.by.user)
 		return nil
 	}
@@ -75,15 +69,15 @@ type question struct {
 	thread string // of the conversation that waits
 }
 
-// decideIn answers a question of a chat that a slash command names, or that is the
-// only one: Slack does not say in which thread the command was typed. It returns
+// decideIn answers a question of a chat that a slash command (text) names, or that is
+// the only one: Slack does not say in which thread the command was typed. It returns
 // what to tell the caller.
-func (r *receiver) decideIn(ctx context.Context, s slash, chat string, command protocol.Command, id string, by asker) (string, error) {
+func (r *receiver) decideIn(ctx context.Context, s slash, chat, text string, by asker) (string, error) {
 	waiting, err := r.questionsIn(ctx, chat)
 	if err != nil {
 		return "", err
 	}
-	id = typedID(id)
+	command, id := protocol.ParseAnswer(text)
 	var meant []question
 	for _, q := range waiting {
 		if id == "" || q.ID == id {

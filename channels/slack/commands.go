@@ -22,18 +22,11 @@ const (
 	otherAnswer = "I belong to another workspace."
 )
 
-// bareCommand returns the command that a whole text is, with or without a slash: one
-// word, or an answer and the ID of its question.
+// bareCommand returns the command that a whole text is, with or without a slash.
 func bareCommand(text string) (command string, ok bool) {
-	words := strings.Fields(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "/"))
-	if len(words) == 2 && isAnswer(protocol.Command(words[0])) && questionID.MatchString(typedID(words[1])) {
-		return "/" + words[0] + " " + typedID(words[1]), true
-	}
-	if len(words) != 1 {
-		return "", false
-	}
-	_, known := protocol.LookupCommand(protocol.Command(words[0]))
-	return "/" + words[0], known
+	word := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "/")
+	_, known := protocol.LookupCommand(protocol.Command(word))
+	return "/" + word, known
 }
 
 // helpAnswer says how to get to work, and the commands.
@@ -127,7 +120,7 @@ func (r *receiver) answer(ctx context.Context, s slash, chat string) (string, er
 	case protocol.CommandNew:
 		return newAnswer, nil
 	case protocol.CommandApprove, protocol.CommandDeny:
-		return r.decideIn(ctx, s, chat, command, arguments, by)
+		return r.decideIn(ctx, s, chat, text, by)
 	case protocol.CommandStatus, protocol.CommandStop:
 	default:
 		return threadAnswer(text), nil

@@ -12,7 +12,6 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // TestApprovalInChats has people asked in the chat where the work was asked for, also
@@ -87,7 +86,7 @@ func TestApprovalInChats(t *testing.T) {
 		answered(memory, t, 3, "2", "ana", "/stop")
 		require.Eventually(t, func() bool {
 			a, err := n.store.Approval(ctx, asked)
-			return err == nil && a.Status == store.ApprovalDropped
+			return err == nil && a.Status == channels.ApprovalDropped
 		}, patience, 10*time.Millisecond)
 		require.Contains(t, answered(memory, t, 4, "3", "ana", "/approve "+asked).Text, "It is not asked any more")
 		require.NoFileExists(t, filepath.Join(n.cfg.Workspace, "effect"))

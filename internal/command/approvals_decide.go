@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/cli"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
@@ -21,12 +22,12 @@ const approvalsSession = "approvals"
 // decision is an answer that the operator can give.
 type decision struct {
 	name, short string
-	status      store.ApprovalStatus
+	status      channels.ApprovalStatus
 }
 
 var (
-	approved = decision{"approve", "Have a call run that waits for it", store.ApprovalApproved}
-	denied   = decision{"deny", "Have a call that waits for an approval not run", store.ApprovalDenied}
+	approved = decision{"approve", "Have a call run that waits for it", channels.ApprovalApproved}
+	denied   = decision{"deny", "Have a call that waits for an approval not run", channels.ApprovalDenied}
 )
 
 func approvalsDecideCommand(s setting, d decision) *cobra.Command {
@@ -64,7 +65,7 @@ func (d decision) give(ctx context.Context, cfg config.Config, stored *store.Sto
 			"answer in it, or leave it: the question stays)")
 	}
 	agent := apiAgent{client.New(url, cfg.Channels.HTTP.Token.Reveal())}
-	reply, err := cli.New(cli.Options{Agent: agent, Session: approvalsSession}).Decide(ctx, id, d.status == store.ApprovalApproved)
+	reply, err := cli.New(cli.Options{Agent: agent, Session: approvalsSession}).Decide(ctx, id, d.status == channels.ApprovalApproved)
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", d.name, id, err)
 	}

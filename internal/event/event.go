@@ -15,7 +15,7 @@ const (
 	ToolStart    Kind = "tool_start"    // a tool call began
 	ToolProgress Kind = "tool_progress" // a tool call is at work; Text says how far
 	ToolDone     Kind = "tool_done"     // a tool call has its result
-	Approval     Kind = "approval"      // a person is asked whether a tool call may be run; ID names the question
+	Approval     Kind = "approval"      // a person is asked whether a tool call may be run; Text has its arguments
 	TurnJoined   Kind = "turn_joined"   // the message joined a turn that was running
 	Done         Kind = "done"          // the message's status is final
 )
@@ -26,7 +26,7 @@ type Event struct {
 	Text string `json:"text,omitempty"` // text delta, tool preview, or tool result preview, by kind
 	Tool string `json:"tool,omitempty"` // tool name, for the tool events
 	Step int    `json:"step,omitempty"`
-	ID   string `json:"id,omitempty"` // of the approval that is asked for
+	ID   string `json:"id,omitempty"` // by which approvals name the call, of approval and tool_start
 }
 
 // Bus brings events to those who watch a topic. It is safe for concurrent use.

@@ -6,19 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-)
-
-// ApprovalStatus says how a question stands whether a call may be run.
-type ApprovalStatus string
-
-// The statuses of an approval.
-const (
-	ApprovalWaiting  ApprovalStatus = "waiting"
-	ApprovalApproved ApprovalStatus = "approved"
-	ApprovalDenied   ApprovalStatus = "denied"
-	ApprovalExpired  ApprovalStatus = "expired"
-	ApprovalDropped  ApprovalStatus = "dropped" // the turn ended, or the user wrote something else
 )
 
 // Approval is a question whether a tool call may be run.
@@ -28,13 +17,14 @@ type Approval struct {
 	Turn       string // that makes the call
 	WorkflowID string // that waits for it
 	Tool       string
-	Title      string // of the call, as a person is shown it
+	Title      string // of the call, in lists
+	Shown      string // of its arguments, to who is asked
 	Arguments  string // hash of the call's arguments, which alone it is for
 	Channel    string // where it is asked, with Chat and Thread; for a subagent, where its parent's turn was asked for
 	Chat       string
 	Thread     string
 	Sender     string // who asked for the turn
-	Status     ApprovalStatus
+	Status     channels.ApprovalStatus
 	DecidedBy  string // CHANNEL:SENDER; empty unless approved or denied
 	DecidedIn  string // inbound message that says so
 	CreatedAt  time.Time
@@ -42,16 +32,16 @@ type Approval struct {
 	DecidedAt  time.Time // zero while waiting
 }
 
-const approvalColumns = `id, call, turn, workflow_id, tool, title, arguments, channel, chat, thread, sender, status, decided_by,
+const approvalColumns = `id, call, turn, workflow_id, tool, title, shown, arguments, channel, chat, thread, sender, status, decided_by,
 	decided_in, created_at, expires_at, decided_at`
 
 func scanApproval(rows *sql.Rows) (a Approval, err error) {
-	return a, rows.Scan(&a.ID, &a.Call, &a.Turn, &a.WorkflowID, &a.Tool, &a.Title, &a.Arguments, &a.Channel, &a.Chat, &a.Thread,
+	return a, rows.Scan(&a.ID, &a.Call, &a.Turn, &a.WorkflowID, &a.Tool, &a.Title, &a.Shown, &a.Arguments, &a.Channel, &a.Chat, &a.Thread,
 		&a.Sender, &a.Status, &a.DecidedBy, &a.DecidedIn, stamp{&a.CreatedAt}, stamp{&a.ExpiresAt}, stamp{&a.DecidedAt})
 }
 
 // AskApproval stores a question about a call (Call, Turn, WorkflowID, Tool, Title,
-// Arguments) that waits for as long as timeout, and puts text into the outbox where
+// Shown, Arguments) that waits for as long as timeout, and puts text into the outbox where
 // the turn's channel wants that; then outbox is its ID. One that is there is returned
 // as it is, but for one whose time has run out, which has expired. ErrTurnEnded if
 // the turn is not running, ErrConflict if the call had other arguments.
@@ -81,8 +71,8 @@ func (s *Store) AskApproval(ctx context.Context, a Approval, timeout time.Durati
 			return ErrConflict
 		case !found:
 			stored, _, err = one(ctx, tx, scanApproval, `INSERT INTO approvals (`+approvalColumns+`)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'waiting', '', '', $12, $13, 0) RETURNING `+approvalColumns,
-				a.ID, a.Call, a.Turn, a.WorkflowID, a.Tool, a.Title, a.Arguments, route.Channel, route.Chat, route.Thread, t.Sender,
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'waiting', '', '', $13, $14, 0) RETURNING `+approvalColumns,
+				a.ID, a.Call, a.Turn, a.WorkflowID, a.Tool, a.Title, a.Shown, a.Arguments, route.Channel, route.Chat, route.Thread, t.Sender,
 				now(), now().Add(timeout))
 		}
 		if err != nil || !route.Push {
@@ -112,7 +102,7 @@ func (r *runner) origin(ctx context.Context, t turnRow) (Route, error) {
 // Decision is an answer to a question.
 type Decision struct {
 	Approval string
-	Status   ApprovalStatus
+	Status   channels.ApprovalStatus
 	By       string // CHANNEL:SENDER
 	In       string // inbound message that says so
 }

@@ -58,10 +58,10 @@ type Result struct {
 type Tool struct {
 	Spec     llm.ToolSpec
 	Kind     Kind
-	ReadOnly bool          // changes nothing: may run beside other read-only calls
+	ReadOnly bool // changes nothing: may run beside other read-only calls
 	// Destructive is set for a tool of somebody else's that may destroy something.
 	Destructive bool
-	Timeout  time.Duration // the longest a call may take; 0 means one minute
+	Timeout     time.Duration // the longest a call may take; 0 means one minute
 	// Main names the argument that says most about a call, "" if there is none:
 	// a person is shown it in place of the arguments.
 	Main string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -55,7 +56,7 @@ func (b *bundle) waiting(t *testing.T, where store.Route) []string {
 func approvals(t *testing.T, b *bundle) {
 	b.asking(t, "m1", 3)
 	first, outbox := b.ask(t, "m1", 0)
-	require.Equal(t, store.ApprovalWaiting, first.Status)
+	require.Equal(t, channels.ApprovalWaiting, first.Status)
 	require.WithinDuration(t, time.Now().Add(time.Hour), first.ExpiresAt, time.Minute)
 	again, same := b.ask(t, "m1", 0)
 	require.Equal(t, first, again)
@@ -75,10 +76,10 @@ func approvals(t *testing.T, b *bundle) {
 	_, _, err = b.AskApproval(t.Context(), other, time.Hour, "?")
 	require.ErrorIs(t, err, store.ErrConflict)
 
-	decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: first.ID, Status: store.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
+	decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: first.ID, Status: channels.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalApproved, decided.Status)
-	late, err := b.DecideApproval(t.Context(), store.Decision{Approval: first.ID, Status: store.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
+	require.Equal(t, channels.ApprovalApproved, decided.Status)
+	late, err := b.DecideApproval(t.Context(), store.Decision{Approval: first.ID, Status: channels.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
 	require.NoError(t, err)
 	require.Equal(t, decided, late, "the first answer counts")
 	asked, _ := b.ask(t, "m1", 0)
@@ -88,15 +89,15 @@ func approvals(t *testing.T, b *bundle) {
 	require.Equal(t, decided, found)
 	_, err = b.ApprovalDecidedIn(t.Context(), "in test:bob")
 	require.ErrorIs(t, err, store.ErrNotFound)
-	_, err = b.DecideApproval(t.Context(), store.Decision{Approval: "nothing", Status: store.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
+	_, err = b.DecideApproval(t.Context(), store.Decision{Approval: "nothing", Status: channels.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
 	require.ErrorIs(t, err, store.ErrNotFound)
 
 	_, err = b.EndTurn(t.Context(), store.End{Session: session, Channel: channel, Turn: "m1", Status: store.TurnStopped, Reply: "Stopped.", Fill: "stopped"})
 	require.NoError(t, err)
 	require.Empty(t, b.waiting(t, where))
-	dropped, err := b.DecideApproval(t.Context(), store.Decision{Approval: protocol.ApprovalID("m1.1.1"), Status: store.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
+	dropped, err := b.DecideApproval(t.Context(), store.Decision{Approval: protocol.ApprovalID("m1.1.1"), Status: channels.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalDropped, dropped.Status)
+	require.Equal(t, channels.ApprovalDropped, dropped.Status)
 	_, _, err = b.AskApproval(t.Context(), question("m1", 1), time.Hour, "?")
 	require.ErrorIs(t, err, store.ErrTurnEnded)
 }
@@ -107,15 +108,15 @@ func approvalExpires(t *testing.T, b *bundle) {
 	_, _, err := b.AskApproval(t.Context(), question("m1", 0), -time.Second, "?")
 	require.NoError(t, err)
 	require.Empty(t, b.waiting(t, where))
-	decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: protocol.ApprovalID("m1.1.0"), Status: store.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
+	decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: protocol.ApprovalID("m1.1.0"), Status: channels.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
 	require.NoError(t, err)
-	require.Equal(t, store.ApprovalExpired, decided.Status)
+	require.Equal(t, channels.ApprovalExpired, decided.Status)
 	require.Empty(t, decided.DecidedBy)
 
 	_, _, err = b.AskApproval(t.Context(), question("m1", 1), -time.Second, "?")
 	require.NoError(t, err)
 	asked, _ := b.ask(t, "m1", 1)
-	require.Equal(t, store.ApprovalExpired, asked.Status, "asked again")
+	require.Equal(t, channels.ApprovalExpired, asked.Status, "asked again")
 }
 
 // approvalRace has many answer one question.
@@ -125,7 +126,7 @@ func approvalRace(t *testing.T, b *bundle) {
 	var mine atomic.Int32
 	all(8, func(i int) {
 		by := "test:" + string(rune('a'+i))
-		status := []store.ApprovalStatus{store.ApprovalApproved, store.ApprovalDenied}[i%2]
+		status := []channels.ApprovalStatus{channels.ApprovalApproved, channels.ApprovalDenied}[i%2]
 		decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: asked.ID, Status: status, By: by, In: "in " + by})
 		if err != nil {
 			t.Error(err)

@@ -1,7 +1,7 @@
 -- +goose Up
 -- A question whether a tool call may be run: by whom and where it is answered
 -- (channel, chat, thread), which workflow waits for that, for which arguments
--- (a hash) it is, and what came of it (decided_in is the message that says so).
+-- (a hash) it is, what of them was shown, and what came of it (decided_in is the message that says so).
 CREATE TABLE approvals (
     id          TEXT PRIMARY KEY,
     call        TEXT NOT NULL,
@@ -9,6 +9,7 @@ CREATE TABLE approvals (
     workflow_id TEXT NOT NULL,
     tool        TEXT NOT NULL,
     title       TEXT NOT NULL,
+    shown       TEXT NOT NULL,
     arguments   TEXT NOT NULL,
     channel     TEXT NOT NULL,
     chat        TEXT NOT NULL,
