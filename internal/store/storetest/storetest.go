@@ -57,6 +57,7 @@ func Run(t *testing.T, dsn func(t *testing.T) string) {
 		"asks for a subagent where its parent was asked":  approvalOfSubagent,
 		"removes questions with their session":            approvalRemoved,
 		"has a reply beside a question":                   approvalIsNoReply,
+		"counts what there is to do":                      backlog,
 		"takes in all but the newest half of a window":    consolidate,
 		"stores any text":                                 anyText,
 		"shows how far a message is":                      messageState,

@@ -1,0 +1,67 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+const (
+	path          = "/metrics"
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	scrapeTimeout = 5 * time.Second
+	// scrapesAtOnce bounds what scrapes cost the store.
+	scrapesAtOnce = 4
+)
+
+// Server serves the metrics of a process over HTTP.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	served   chan struct{}
+}
+
+// Serve serves the metrics at /metrics of an address, until the server is closed. A
+// port that is taken is an error.
+func (m *Metrics) Serve(ctx context.Context, listen string, log *slog.Logger) (*Server, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return nil, err
+	}
+	failures := slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	mux := http.NewServeMux()
+	mux.Handle("GET "+path, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorLog: failures, ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeTimeout,
+	}))
+	s := &Server{
+		listener: listener,
+		http:     &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: failures},
+		served:   make(chan struct{}),
+	}
+	go func() {
+		defer close(s.served)
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("metrics are not served any more", "err", err)
+		}
+	}()
+	return s, nil
+}
+
+// URL is where the metrics are.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + path }
+
+// Close ends the server, after the scrapes that are running.
+func (s *Server) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	<-s.served
+}
