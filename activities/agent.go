@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/price"
 	"github.com/holdfast-ai/holdfast/internal/memory"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/skill"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -22,8 +23,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// AgentOptions are what an [Agent] works with. All but Logger and Supervisor are
-// required.
+// AgentOptions are what an [Agent] works with. All but Logger, Metrics and
+// Supervisor are required.
 type AgentOptions struct {
 	Store       *store.Store
 	Provider    llm.Provider
@@ -60,6 +61,7 @@ type AgentOptions struct {
 	Events     event.Bus
 	Gatherers  map[string]channels.Gatherer // channels whose messages need more from their platform, by name
 	Workspace  string                       // absolute path
+	Metrics    *metrics.Metrics             // nil: nothing is counted
 	Logger     *slog.Logger
 }
 

@@ -77,6 +77,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	}
 	if len(stored.ToolCalls) == 0 {
 		a.rememberFull(ctx, begun)
+		a.Metrics.TurnEnded(in.Session.Channel, store.TurnDone, time.Since(begun.Turn.StartedAt))
 		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
 	}
 	return a.completed(ctx, in.Session, begun.Turn, stored), nil

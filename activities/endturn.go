@@ -30,6 +30,9 @@ func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol
 	if err != nil {
 		return protocol.EndTurnResult{}, fmt.Errorf("end turn: %w", err)
 	}
+	if turn.ID != "" && turn.Status == end.Status {
+		a.Metrics.TurnEnded(in.Session.Channel, turn.Status, turn.EndedAt.Sub(turn.StartedAt))
+	}
 	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
 	for _, m := range in.Messages {
 		a.Events.Publish(ctx, m, event.Event{Kind: event.Done})

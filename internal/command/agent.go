@@ -34,7 +34,7 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	if err != nil {
 		return nil, err
 	}
-	others := &models{cfg: n.cfg, log: n.log}
+	others := &models{cfg: n.cfg, log: n.log, metrics: n.metrics}
 	n.onClose(others.close)
 	return activities.NewAgent(activities.AgentOptions{
 		Store: n.store, Events: n.events, Logger: n.log,
@@ -44,7 +44,7 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 		Workspace: n.cfg.Workspace, Signal: n.starter.Signal, Jobs: n.jobOptions(),
 		Approvals: approvals, Decided: n.starter.Decided, IsOperator: isOperator,
 		Prices: prices(n.cfg), Memory: remembered, Scope: scopes(n.cfg.Memory), Remember: n.starter.Remember,
-		Environment: skillEnvironment(n.cfg.Workspace),
+		Environment: skillEnvironment(n.cfg.Workspace), Metrics: n.metrics,
 	})
 }
 

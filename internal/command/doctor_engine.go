@@ -43,7 +43,7 @@ func (d *doctor) findRunning(ctx context.Context) {
 // checkEngine looks at the embedded engine.
 func (d *doctor) checkEngine(ctx context.Context) {
 	if d.running.PID != 0 {
-		connected, err := dial(ctx, d.cfg.Temporal, d.running.Temporal, newIdentity(d.cfg.DataDir()), discard())
+		connected, err := dial(ctx, d.cfg.Temporal, d.running.Temporal, newIdentity(d.cfg.DataDir()), discard(), nil)
 		if err != nil {
 			d.fail("engine", fmt.Sprintf("see what process %d logs; end it if it is no holdfast", d.running.PID), "%v", err)
 			return
@@ -140,7 +140,7 @@ func free(ctx context.Context, address string) error {
 // checkTemporal looks at a cluster that is not ours.
 func (d *doctor) checkTemporal(ctx context.Context) {
 	settings := d.cfg.Temporal
-	connected, err := dial(ctx, settings, settings.Address, newIdentity(d.cfg.DataDir()), discard())
+	connected, err := dial(ctx, settings, settings.Address, newIdentity(d.cfg.DataDir()), discard(), nil)
 	if err != nil {
 		d.fail("temporal", "check temporal.address, temporal.tls and temporal.api_key, and that the cluster runs", "%v", err)
 		return

@@ -99,7 +99,7 @@ func listModels(ctx context.Context, cfg config.Config, choice llm.Choice) ([]st
 		cfg.Providers[choice.Name] = settings
 	}
 	choice.Timeout = modelPatience
-	opened, err := openChoice(choice, cfg)
+	opened, err := openChoice(choice, cfg, nil)
 	if err != nil {
 		return nil, err
 	}

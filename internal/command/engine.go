@@ -26,6 +26,13 @@ func engineCommand(s setting) *cobra.Command {
 				return err
 			}
 			defer e.Stop()
+			if m := newMetrics(cfg); m != nil {
+				scraped, err := serveMetrics(cmd.Context(), m, cfg, log)
+				if err != nil {
+					return err
+				}
+				defer scraped.Close()
+			}
 			info := runInfo{PID: os.Getpid(), StartedAt: time.Now().UTC(), UI: e.UIURL(), Temporal: e.Address(), Version: version}
 			if err := writeRun(cfg.DataDir(), info); err != nil {
 				return err

@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/fallback"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
 	"github.com/holdfast-ai/holdfast/internal/llm/price"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
 )
 
 // demoModel is the model of the built-in demo.
@@ -34,29 +35,30 @@ func (m model) title() string { return m.service + "/" + m.name }
 
 // openModel makes a client for the configured model. With none configured it is
 // the first provider that has a key, else Ollama if it answers, else the demo.
-func openModel(ctx context.Context, cfg config.Config, log *slog.Logger) (model, error) {
+// Its calls are counted by m.
+func openModel(ctx context.Context, cfg config.Config, log *slog.Logger, m *metrics.Metrics) (model, error) {
 	if cfg.Model == demoModel || cfg.Model == demoModel+"/"+demoModel {
-		return openDemo(ctx)
+		return openDemo(ctx, m)
 	}
 	choice, err := llm.Choose(cfg.Model, configured(cfg))
 	if errors.Is(err, llm.ErrNoProvider) && cfg.Model == "" {
 		if choice, found := localOllama(ctx); found {
-			return openChoice(choice, cfg)
+			return openChoice(choice, cfg, m)
 		}
-		return openDemo(ctx)
+		return openDemo(ctx, m)
 	}
 	if err != nil {
 		return model{}, fmt.Errorf("choose a model: %w", err)
 	}
-	first, err := openChoice(choice, cfg)
+	first, err := openChoice(choice, cfg, m)
 	if err != nil || len(cfg.Fallbacks) == 0 {
 		return first, err
 	}
-	return withFallbacks(first, cfg, log)
+	return withFallbacks(first, cfg, log, m)
 }
 
 // withFallbacks is a model that others stand in for when it cannot answer.
-func withFallbacks(first model, cfg config.Config, log *slog.Logger) (model, error) {
+func withFallbacks(first model, cfg config.Config, log *slog.Logger, m *metrics.Metrics) (model, error) {
 	models := []model{first}
 	closeAll := func() {
 		for _, m := range models {
@@ -69,7 +71,7 @@ func withFallbacks(first model, cfg config.Config, log *slog.Logger) (model, err
 			closeAll()
 			return model{}, fmt.Errorf("choose the fallback %s: %w", name, err)
 		}
-		opened, err := openChoice(choice, cfg)
+		opened, err := openChoice(choice, cfg, m)
 		if err != nil {
 			closeAll()
 			return model{}, fmt.Errorf("fallback %s: %w", name, err)
@@ -115,7 +117,7 @@ func configured(cfg config.Config) []llm.Configured {
 	return list
 }
 
-func openChoice(choice llm.Choice, cfg config.Config) (model, error) {
+func openChoice(choice llm.Choice, cfg config.Config, m *metrics.Metrics) (model, error) {
 	options := openai.OptionsFor(choice)
 	settings := cfg.Provider(choice.Name)
 	options.NoStream = settings.NoStream
@@ -126,10 +128,11 @@ func openChoice(choice llm.Choice, cfg config.Config) (model, error) {
 	if err != nil {
 		return model{}, fmt.Errorf("open the model provider: %w", err)
 	}
-	return model{provider: client, service: choice.Name, name: choice.Model, close: client.Close}, nil
+	counted := m.Provider(client, choice.Name, choice.Model, prices(cfg))
+	return model{provider: counted, service: choice.Name, name: choice.Model, close: client.Close}, nil
 }
 
-func openDemo(ctx context.Context) (model, error) {
+func openDemo(ctx context.Context, m *metrics.Metrics) (model, error) {
 	// It lives until it is closed: what opens us ends long before.
 	url, stop, err := demo.Start(context.WithoutCancel(ctx))
 	if err != nil {
@@ -140,7 +143,8 @@ func openDemo(ctx context.Context) (model, error) {
 		stop()
 		return model{}, fmt.Errorf("open the demo model: %w", err)
 	}
-	return model{provider: client, service: demoModel, name: demoModel, close: func() { client.Close(); stop() }}, nil
+	counted := m.Provider(client, demoModel, demoModel, price.New(nil, nil))
+	return model{provider: counted, service: demoModel, name: demoModel, close: func() { client.Close(); stop() }}, nil
 }
 
 // ollamaPatience is how long a local Ollama has to answer.

@@ -11,13 +11,15 @@ import (
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
 )
 
 // models are those that sessions are told to use, each opened when it is first
 // needed. Safe for concurrent use.
 type models struct {
-	cfg config.Config
-	log *slog.Logger
+	cfg     config.Config
+	log     *slog.Logger
+	metrics *metrics.Metrics
 
 	mu     sync.Mutex
 	opened map[string]model
@@ -49,7 +51,7 @@ func (m *models) openNew(name string) (model, error) {
 	cfg := m.cfg
 	cfg.Model = name
 	cfg.Fallbacks = slices.DeleteFunc(slices.Clone(cfg.Fallbacks), func(other string) bool { return strings.EqualFold(other, name) })
-	return openModel(context.Background(), cfg, m.log)
+	return openModel(context.Background(), cfg, m.log, m.metrics)
 }
 
 // check refuses names that would be taken for a model of whichever provider there is.

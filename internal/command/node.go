@@ -22,6 +22,7 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
@@ -48,6 +49,7 @@ type node struct {
 	log      *slog.Logger
 	roles    roles
 	identity string
+	metrics  *metrics.Metrics // nil: nothing is counted
 
 	engine   *engine.Engine // nil when Temporal is elsewhere
 	client   client.Client
@@ -59,6 +61,7 @@ type node struct {
 	starter  *starter.Starter
 	jobs     *schedule.Jobs
 	http     *http.Channel
+	scraped  *metrics.Server        // nil: metrics are not served
 	push     map[string]pushChannel // by name
 
 	closers []func() // the last is undone first
@@ -69,6 +72,9 @@ type node struct {
 // after an error of run.
 func openNode(ctx context.Context, cfg config.Config, log *slog.Logger, r roles) (_ *node, err error) {
 	n := &node{cfg: cfg, log: log, roles: r, identity: newIdentity(cfg.DataDir())}
+	if !r.private {
+		n.metrics = newMetrics(cfg)
+	}
 	defer func() {
 		if err != nil {
 			n.close()
@@ -83,7 +89,7 @@ func openNode(ctx context.Context, cfg config.Config, log *slog.Logger, r roles)
 	if err := n.openChannels(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.newStarter, n.newJobs, n.openWorker, n.openStarter} {
+	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.newStarter, n.newJobs, n.openWorker, n.openStarter, n.serveMetrics} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -112,7 +118,7 @@ func (n *node) openParts(ctx context.Context) error {
 	}
 	group.Go(func() error { return n.openStore(ctx) })
 	group.Go(func() (err error) {
-		n.model, err = openModel(ctx, n.cfg, n.log)
+		n.model, err = openModel(ctx, n.cfg, n.log, n.metrics)
 		return err
 	})
 	err := group.Wait()
@@ -223,7 +229,7 @@ func (n *node) connect(ctx context.Context) (err error) {
 	if n.engine != nil {
 		address = n.engine.Address()
 	}
-	if n.client, err = dial(ctx, n.cfg.Temporal, address, n.identity, n.log); err != nil {
+	if n.client, err = dial(ctx, n.cfg.Temporal, address, n.identity, n.log, n.metrics.Temporal()); err != nil {
 		return err
 	}
 	n.onClose(n.client.Close)
@@ -265,6 +271,7 @@ func (n *node) openWorker(ctx context.Context) error {
 	outboxes := map[string]*activities.Outbox{}
 	for name, channel := range n.push {
 		outboxes[name] = activities.NewOutbox(n.store, channel, n.cfg.Workspace)
+		outboxes[name].Metrics = n.metrics
 	}
 	agent, err := n.newAgent(outboxes) //nolint:contextcheck // the MCP servers outlive the start
 	if err != nil {
@@ -286,7 +293,7 @@ func (n *node) newStarter(context.Context) (err error) {
 	n.starter, err = starter.New(starter.Options{
 		Client: n.client, Store: n.store, Events: n.events, Logger: n.log, Model: n.model.title(),
 		Steps: n.cfg.Agent.MaxIterations, SubagentSteps: n.cfg.Agent.SubagentMaxIterations,
-		Steer: n.cfg.Agent.MidTurn == config.MidTurnSteer,
+		Steer: n.cfg.Agent.MidTurn == config.MidTurnSteer, Metrics: n.metrics,
 	})
 	return err
 }

@@ -91,7 +91,7 @@ func openRuns(ctx context.Context, s setting) (runs, error) {
 			return runs{}, fmt.Errorf("nothing answers at %s, where the engine of %s was: start it with `holdfast up`", address, cfg.Home)
 		}
 	}
-	connected, err := dial(ctx, cfg.Temporal, address, newIdentity(cfg.DataDir()), log)
+	connected, err := dial(ctx, cfg.Temporal, address, newIdentity(cfg.DataDir()), log, nil)
 	if err != nil {
 		return runs{}, err
 	}

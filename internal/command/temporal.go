@@ -29,10 +29,12 @@ func searchAttributes() []string {
 }
 
 // dial connects to Temporal at an address. The identity names this process in
-// histories.
-func dial(ctx context.Context, c config.Temporal, address, identity string, logger *slog.Logger) (client.Client, error) {
+// histories. With a nil handler nothing is counted.
+func dial(
+	ctx context.Context, c config.Temporal, address, identity string, logger *slog.Logger, handler client.MetricsHandler,
+) (client.Client, error) {
 	options := client.Options{
-		HostPort: address, Namespace: c.Namespace, Identity: identity,
+		HostPort: address, Namespace: c.Namespace, Identity: identity, MetricsHandler: handler,
 		Logger: log.NewStructuredLogger(slog.New(quieter{logger.With("component", "temporal").Handler()})),
 	}
 	if c.UseTLS() {

@@ -84,6 +84,9 @@ func (n *node) announce(w io.Writer) {
 	if n.http != nil {
 		fmt.Fprintf(w, "API        %s\n", n.apiURL())
 	}
+	if n.scraped != nil {
+		fmt.Fprintf(w, "metrics    %s\n", n.scraped.URL())
+	}
 	if n.engine != nil {
 		fmt.Fprintf(w, "UI         %s\nTemporal   %s\n", n.engine.UIURL(), n.engine.Address())
 	} else {
