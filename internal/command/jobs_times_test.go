@@ -28,7 +28,7 @@ func TestJobsPausedOverTheirTime(t *testing.T) {
 	t.Parallel()
 	cfg, r, memory := jobHome(t, nil)
 	n, stop := startOn(t, cfg, r)
-	due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
+	due := time.Now().Add(30 * time.Second).UTC().Truncate(time.Second)
 	n.addJob(t, "once", store.JobAt, due.Format(time.RFC3339))
 	every := n.addJob(t, "every", store.JobEvery, "2")
 	posted(t, memory, 2)
@@ -75,12 +75,17 @@ func TestJobRemovedWhileDue(t *testing.T) {
 	idle.worker = false
 	n, stop := startOn(t, cfg, idle)
 	due := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
-	n.addJob(t, "removed", store.JobAt, due)
 	n.addJob(t, "kept", store.JobAt, due)
-	for _, id := range []string{"removed", "kept"} {
+	n.addJob(t, "removed", store.JobAt, due)
+	var run string
+	for _, id := range []string{"kept", "removed"} {
 		require.Eventually(t, func() bool {
 			described, err := n.client.ScheduleClient().GetHandle(t.Context(), protocol.JobWorkflowID(id)).Describe(t.Context())
-			return err == nil && described.Info.NumActions == 1
+			if err != nil || len(described.Info.RecentActions) == 0 {
+				return false
+			}
+			run = described.Info.RecentActions[0].StartWorkflowResult.WorkflowID
+			return true
 		}, patience, 10*time.Millisecond)
 	}
 	require.NoError(t, n.jobs.Remove(t.Context(), "removed"))
@@ -88,7 +93,7 @@ func TestJobRemovedWhileDue(t *testing.T) {
 	n, _ = startOn(t, cfg, r)
 	posted(t, memory, 1)
 	var result protocol.FireResult
-	require.NoError(t, n.client.GetWorkflow(t.Context(), protocol.JobWorkflowID("removed")+"-"+due, "").Get(t.Context(), &result))
+	require.NoError(t, n.client.GetWorkflow(t.Context(), run, "").Get(t.Context(), &result))
 	require.Equal(t, protocol.FireResult{Skipped: "the job has ended"}, result)
 	require.Empty(t, n.dues(t, "removed"))
 	require.Equal(t, "done: kept", memory.Posted()[0].Text)
