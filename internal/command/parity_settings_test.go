@@ -2,7 +2,9 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	openai "github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -193,4 +196,46 @@ func TestKeysOfProviders(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "secret", cfg.Providers[row.Name].APIKey.Reveal(), row.KeyEnv)
 	}
+}
+
+// TestOpenAIClient has a client that knows nothing of us talk to the agent.
+func TestOpenAIClient(t *testing.T) {
+	t.Parallel()
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		if len(r.Results()) == 0 {
+			return llmtest.Calls(llmtest.Call{ID: "x", Name: "exec", Arguments: `{"command":"echo from the shell"}`})
+		}
+		return llmtest.Text(fmt.Sprintf("<think>hm</think>%d messages", len(r.Messages)))
+	})
+	n := startNode(t, model.URL)
+	settings := openai.DefaultConfig("")
+	settings.BaseURL = n.apiURL() + "/v1"
+	client := openai.NewClientWithConfig(settings)
+	request := openai.ChatCompletionRequest{
+		Model: "scripted/model", User: "ana", Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: "hi"}},
+	}
+	whole, err := client.CreateChatCompletion(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, "4 messages", whole.Choices[0].Message.Content)
+	require.Equal(t, openai.FinishReasonStop, whole.Choices[0].FinishReason)
+
+	stream, err := client.CreateChatCompletionStream(t.Context(), request)
+	require.NoError(t, err)
+	defer stream.Close()
+	var said strings.Builder
+	for {
+		chunk, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		for _, choice := range chunk.Choices {
+			said.WriteString(choice.Delta.Content)
+		}
+	}
+	require.Equal(t, "8 messages", said.String(), "in the same conversation")
+	list, err := client.ListModels(t.Context())
+	require.NoError(t, err)
+	require.Len(t, list.Models, 1)
+	require.Equal(t, "holdfast", list.Models[0].ID, "who answers is the agent, whatever the client asks for")
 }

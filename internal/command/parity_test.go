@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -254,4 +255,39 @@ func TestNewIsAnsweredAtOnce(t *testing.T) {
 		entries, none := os.ReadFile(filepath.Join(memory, "HISTORY.md"))
 		return err == nil && none == nil && string(facts) == "fact 0\nfact 1\n" && strings.Contains(string(entries), "They spoke of fact 0 to fact 1.")
 	}, patience, 20*time.Millisecond, "it goes on after a restart")
+}
+
+// TestPeopleDoNotShareWhatTheySaid has one person's words taken into a memory, and
+// two look for them.
+func TestPeopleDoNotShareWhatTheySaid(t *testing.T) {
+	t.Parallel()
+	longest, push := 0, channeltest.NewMemory("memory")
+	model := remembering(t, &longest)
+	n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": push}), func(c *config.Config, _ *roles) { c.Memory.Scope = config.MemorySender })
+	said := 0
+	say := func(sender, text string) llmtest.Request {
+		said++
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		require.NoError(t, push.Deliver(ctx, channels.InboundMessage{ID: fmt.Sprint(said), Chat: sender, Sender: sender, Text: text}))
+		posted(t, push, said)
+		return model.Requests()[model.Count()-1]
+	}
+	say("ana", "fact 3")
+	say("ana", "/new")
+	taken := func() []string {
+		files, err := filepath.Glob(filepath.Join(n.cfg.Workspace, "memory", "*", "HISTORY.md"))
+		require.NoError(t, err)
+		return files
+	}
+	require.Eventually(t, func() bool { return len(taken()) == 1 }, patience, 20*time.Millisecond)
+	require.NoFileExists(t, filepath.Join(n.cfg.Workspace, "memory", "MEMORY.md"))
+
+	for sender, hers := range map[string]bool{"ana": true, "ben": false} {
+		asked := say(sender, "recall")
+		require.Equal(t, hers, strings.Contains(asked.Messages[0].Content.Text, "fact 3"), sender)
+		require.Equal(t, hers, strings.Contains(asked.Results()[0], "They spoke of fact 3"), sender)
+		require.Equal(t, hers, strings.Contains(asked.Results()[0], "the user: fact 3"), sender)
+		require.Equal(t, !hers, strings.Contains(asked.Results()[0], "Nothing was found"), sender)
+	}
 }
