@@ -23,7 +23,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
@@ -237,31 +236,6 @@ func (n *node) connect(ctx context.Context) (err error) {
 		return registerSearchAttributes(ctx, n.client, n.cfg.Temporal.Namespace, n.log)
 	}
 	return nil
-}
-
-// recover takes back what our dead predecessors on this home were running. That
-// they are dead is certain: we hold the lock on the engine's data.
-func (n *node) recover(ctx context.Context) error {
-	if n.engine == nil {
-		return nil
-	}
-	sessions, err := n.store.RunningSessions(ctx)
-	if err != nil {
-		return fmt.Errorf("look for unfinished sessions: %w", err)
-	}
-	ids := make([]string, len(sessions))
-	for i, key := range sessions {
-		ids[i] = protocol.WorkflowID(key)
-	}
-	ours := identityPrefix(n.cfg.DataDir())
-	taken, err := worker.Recover(ctx, worker.RecoverOptions{
-		Client: n.client, Namespace: n.cfg.Temporal.Namespace, Workflows: ids,
-		Dead: func(identity string) bool { return strings.HasPrefix(identity, ours) && identity != n.identity },
-	})
-	if len(sessions) > 0 {
-		n.log.Info("going on with unfinished sessions", "sessions", len(sessions), "activities", taken)
-	}
-	return err
 }
 
 func (n *node) openWorker(ctx context.Context) error {
