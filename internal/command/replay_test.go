@@ -25,6 +25,7 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/workflows"
 )
 
@@ -95,6 +96,26 @@ func TestReplay(t *testing.T) {
 			n := startNode(t, model.URL)
 			tt.do(t, n, model)
 			n.replay(t, "http:main", tt.name)
+		})
+	}
+
+	for name, answers := range map[string][]string{
+		"approved-call": {"/approve", "/deny"}, "denied-call": {"no"}, "unasked-call": {"list something else"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := llmtest.NewServer(t, llmtest.Calls(dir), llmtest.Text("done"))
+			n := startNode(t, model.URL, func(cfg *config.Config, _ *roles) { cfg.Approvals.Rules = []string{"ask list_dir"} })
+			m := n.send(t, "main", "", "list it")
+			require.Eventually(t, func() bool {
+				waiting, err := n.store.WaitingApprovals(t.Context(), store.Route{})
+				return err == nil && len(waiting) == 1
+			}, patience, 10*time.Millisecond)
+			for _, answer := range answers {
+				n.send(t, "main", "", answer)
+			}
+			require.Equal(t, "done", n.await(t, m).Reply)
+			n.replay(t, "http:main", name)
 		})
 	}
 
