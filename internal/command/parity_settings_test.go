@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,7 +160,7 @@ func toolNames(r llmtest.Request) (names []string) {
 func TestRestriction(t *testing.T) {
 	t.Parallel()
 	for _, restricted := range []bool{true, false} {
-		t.Run(fmt.Sprint(restricted), func(t *testing.T) {
+		t.Run(strconv.FormatBool(restricted), func(t *testing.T) {
 			t.Parallel()
 			secret := filepath.Join(t.TempDir(), "secret.txt")
 			require.NoError(t, os.WriteFile(secret, []byte("marzipan"), 0o600))

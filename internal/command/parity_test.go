@@ -2,10 +2,10 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -269,7 +269,7 @@ func TestPeopleDoNotShareWhatTheySaid(t *testing.T) {
 		said++
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, push.Deliver(ctx, channels.InboundMessage{ID: fmt.Sprint(said), Chat: sender, Sender: sender, Text: text}))
+		require.NoError(t, push.Deliver(ctx, channels.InboundMessage{ID: strconv.Itoa(said), Chat: sender, Sender: sender, Text: text}))
 		posted(t, push, said)
 		return model.Requests()[model.Count()-1]
 	}
