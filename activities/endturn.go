@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -26,11 +27,12 @@ func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol
 	if in.Ending == protocol.EndingStopped {
 		end.Status, end.Reply, end.Fill = store.TurnStopped, "Stopped.", "No result: the user stopped the request."
 	}
+	started := time.Now()
 	turn, err := a.Store.EndTurn(ctx, end)
 	if err != nil {
 		return protocol.EndTurnResult{}, fmt.Errorf("end turn: %w", err)
 	}
-	if turn.ID != "" && turn.Status == end.Status {
+	if turn.EndedAt.After(started) { // and not in an earlier attempt
 		a.Metrics.TurnEnded(in.Session.Channel, turn.Status, turn.EndedAt.Sub(turn.StartedAt))
 	}
 	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})

@@ -2,11 +2,7 @@ package command
 
 import (
 	"context"
-	"io"
 	"net"
-	"net/http"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/metrics/metricstest"
 )
 
 // withMetrics is a change to a node that has metrics and, since they are not for a
@@ -26,32 +23,12 @@ func withMetrics(c *config.Config, r *roles) {
 	c.Temporal.Port, c.Temporal.UIPort, c.Channels.HTTP.Listen, c.Metrics.Listen = 0, 0, "127.0.0.1:0", "127.0.0.1:0"
 }
 
-// scrape reads the node's metrics: all of them, and their values by name and labels.
-func (n *testNode) scrape(t require.TestingT) (text string, values map[string]float64) {
-	response, err := http.Get(n.scraped.URL())
-	require.NoError(t, err)
-	defer response.Body.Close()
-	require.Equal(t, http.StatusOK, response.StatusCode)
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	values = map[string]float64{}
-	for line := range strings.Lines(string(body)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		values[name], err = strconv.ParseFloat(value, 64)
-		require.NoError(t, err, line)
-	}
-	return string(body), values
-}
-
 // awaitMetrics waits until the node counts what is wanted: that is a moment after it
 // has happened.
 func (n *testNode) awaitMetrics(t testing.TB, want map[string]float64) {
 	t.Helper()
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		_, values := n.scrape(c)
+		values := metricstest.Values(c, metricstest.Scrape(c, n.scraped.URL()), "")
 		for name, value := range want {
 			require.Contains(c, values, name)
 			require.InDelta(c, value, values[name], 1e-9, name)
@@ -121,7 +98,8 @@ func TestMetrics(t *testing.T) {
 		`temporal_activity_execution_latency_seconds_count{activity_type="CallTool"}`:           3,
 		`temporal_activity_schedule_to_start_latency_seconds_count{task_queue="outbox/memory"}`: 1,
 	})
-	text, values := n.scrape(t)
+	text := metricstest.Scrape(t, n.scraped.URL())
+	values := metricstest.Values(t, text, "")
 	require.NotContains(t, text, "hushed")
 	require.NotContains(t, text, "http:")
 	require.Contains(t, values, "go_goroutines")
