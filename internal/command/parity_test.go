@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -219,6 +220,33 @@ func TestIDsOfSessions(t *testing.T) {
 	require.Equal(t, "slack:C1", protocol.SessionKey("slack", "C1", ""))
 	require.Equal(t, "slack:T1/C2:1712.34", protocol.SessionKey("slack", "T1/C2", "1712.34"))
 	require.NotEqual(t, protocol.SessionKey("a", "b:c", ""), protocol.SessionKey("a", "b", "c"))
+}
+
+// TestCronTool has the model make jobs of each kind, list and remove them.
+func TestCronTool(t *testing.T) {
+	t.Parallel()
+	cfg, r, _ := jobHome(t, nil)
+	n, _ := startOn(t, cfg, r)
+	cron := func(arguments string) string {
+		t.Helper()
+		return n.ask(t, "main", "cron "+arguments).Reply
+	}
+	at := time.Now().UTC().AddDate(0, 0, 2).Truncate(time.Second)
+	var ids []string
+	for _, tt := range []struct{ when, listed string }{
+		{`"every_seconds":7200`, "every 2h; next "},
+		{fmt.Sprintf(`"at":%q,"tz":"UTC"`, at.Format(time.RFC3339)), "once, " + at.Format("Mon 2006-01-02 15:04:05 UTC")},
+		{`"cron_expr":"0 9 * * 1-5","tz":"Europe/Berlin"`, "cron 0 9 * * 1-5 (Europe/Berlin); next "},
+	} {
+		id := jobID(t, cron(`{"action":"add","message":"do it",`+tt.when+`}`))
+		require.Contains(t, cron(`{"action":"list"}`), "- `"+id+"` **do it**: "+tt.listed)
+		ids = append(ids, id)
+	}
+	for _, id := range ids {
+		require.Contains(t, cron(`{"action":"list"}`), id)
+		require.Equal(t, "Removed.", cron(fmt.Sprintf(`{"action":"remove","job_id":%q}`, id)))
+	}
+	require.Equal(t, "There are no jobs.", cron(`{"action":"list"}`))
 }
 
 // TestNewIsAnsweredAtOnce has a model that takes its time with what /new leaves behind.

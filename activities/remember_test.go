@@ -1,0 +1,39 @@
+package activities_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+)
+
+func TestAWindowThatIsFullIsTakenIn(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llmtest.Text("one"), llmtest.Text("two"), calls(1, "noop", `{}`), llmtest.Text("three"))
+	b.remembering(t)
+	var asked []string
+	b.options.Window = 4
+	b.options.Remember = func(_ context.Context, scope string) error {
+		asked = append(asked, scope)
+		return nil
+	}
+	var err error
+	b.agent, err = activities.NewAgent(b.options)
+	require.NoError(t, err)
+	for i, id := range []string{"m8", "m9"} { // two messages each
+		b.accept(t, id, "hi", false)
+		_, err := b.complete(t, id, 1, id)
+		require.NoError(t, err)
+		require.Len(t, asked, i, "with the fourth message, and not before")
+	}
+	require.Equal(t, []string{"workspace"}, asked)
+
+	b.asked(t)
+	require.Len(t, asked, 1, "not in the middle of a turn")
+	_, err = b.complete(t, "m1", 2)
+	require.NoError(t, err)
+	require.Len(t, asked, 2)
+}
