@@ -42,7 +42,7 @@ func (s *Starter) adoptOlder(ctx context.Context, age time.Duration) error {
 		_, lost := errors.AsType[*serviceerror.NotFound](err)
 		switch {
 		case lost && strings.HasPrefix(turn.Session, protocol.SubagentChannel+":"):
-			continue // who spawned it begins it again, or watchSubagents gives it up
+			err = s.adoptChild(ctx, turn)
 		case lost:
 			err = s.restart(ctx, turn)
 		case err == nil:
@@ -65,19 +65,33 @@ func (s *Starter) restart(ctx context.Context, turn store.Turn) error {
 	return s.signal(ctx, inbound)
 }
 
+// adoptChild closes the turn of a subagent that has reported already. Another one goes
+// on: see [Starter.watchSubagents].
+func (s *Starter) adoptChild(ctx context.Context, turn store.Turn) error {
+	subagent, err := s.o.Store.Subagent(ctx, strings.TrimPrefix(turn.Session, protocol.SubagentChannel+":"))
+	if err != nil || subagent.Status == store.SubagentRunning {
+		return err
+	}
+	return s.closeTurn(ctx, turn, "the subagent had ended")
+}
+
 // closeOrphan ends a turn whose workflow has closed without doing so.
 func (s *Starter) closeOrphan(ctx context.Context, turn store.Turn, status enumspb.WorkflowExecutionStatus) error {
 	if status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return nil
 	}
+	return s.closeTurn(ctx, turn, "the run was ended from outside ("+status.String()+")")
+}
+
+func (s *Starter) closeTurn(ctx context.Context, turn store.Turn, reason string) error {
 	end := store.End{
 		Session: turn.Session, Turn: turn.ID, Status: store.TurnStopped, Silent: true,
-		Reply: "The run was ended from outside (" + status.String() + ").", Fill: "No result: the run was ended from outside.",
+		Reply: "It was not finished: " + reason + ".", Fill: "No result: " + reason + ".",
 	}
 	if _, err := s.o.Store.EndTurn(ctx, end); err != nil {
 		return err
 	}
-	s.log.Warn("a turn's workflow was ended from outside", "session", turn.Session, "turn", turn.ID, "workflow_status", status.String())
+	s.log.Warn("a turn without a workflow was closed", "session", turn.Session, "turn", turn.ID, "reason", reason)
 	s.o.Events.Publish(ctx, turn.ID, event.Event{Kind: event.Done})
 	return nil
 }

@@ -69,6 +69,9 @@ func (s *Starter) Recover(ctx context.Context) error {
 	if err := s.adoptOlder(ctx, 0); err != nil {
 		s.log.Warn("turns without a workflow not looked after yet", "err", err)
 	}
+	if err := s.watchSubagentsOlder(ctx, 0); err != nil {
+		s.log.Warn("subagents without a workflow not looked after yet", "err", err)
+	}
 	waiting, err := s.o.Store.Unconsumed(ctx, sweepLimit)
 	if err != nil {
 		return fmt.Errorf("look for messages that nobody took: %w", err)

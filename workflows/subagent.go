@@ -10,10 +10,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// subagentSteps bounds the model calls of a subagent's turn where the run was
-// started without saying.
-const subagentSteps = 15
-
 // Subagent works on one task in a session of its own, and tells the session that
 // spawned it what came of it. It outlives the run that started it, which may have
 // continued as new; that it ends without a word is noticed by the starter.
@@ -44,16 +40,7 @@ func (s *session) spawn(ctx workflow.Context, turn string, step int, call protoc
 		return
 	}
 	s.state.Children = append(s.state.Children, child)
-	ref := protocol.SessionRef{Key: protocol.SubagentSession(child.ID), Channel: protocol.SubagentChannel, Depth: s.ref.Depth + 1}
-	steps := s.limits.SubagentSteps
-	if steps == 0 {
-		steps = subagentSteps
-	}
-	task := protocol.TaskMessage(child.ID)
-	input := protocol.SessionInput{
-		Session: ref, Model: s.turn.model, Limits: protocol.Limits{Steps: steps, SubagentSteps: steps},
-		State: protocol.SessionState{Queue: []protocol.Message{{ID: task}}, Recent: []string{task}},
-	}
+	input := protocol.SubagentInput(child.ID, s.ref.Depth+1, s.turn.model, s.limits.SubagentSteps)
 	future := executeSubagent(ctx, child, s.ref.Key, input)
 	if err := future.GetChildWorkflowExecution().Get(ctx, nil); err != nil && !temporal.IsWorkflowExecutionAlreadyStartedError(err) {
 		workflow.GetLogger(ctx).Error("subagent not started", "subagent", child.ID, "err", err)

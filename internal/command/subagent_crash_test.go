@@ -63,3 +63,38 @@ func TestSubagentStorm(t *testing.T) {
 	require.Empty(t, model.Invalid())
 	t.Logf("%d kills, %d model calls", kills, model.Count())
 }
+
+// TestLostEngineWithASubagent takes away all that the engine knew while a subagent is
+// at work whose parent waits for nothing else: it goes on, and reports.
+func TestLostEngineWithASubagent(t *testing.T) {
+	t.Parallel()
+	model := delegating(t, 1, 2, llmtest.Call{ID: "c", Name: "exec", Arguments: `{"command":"echo ran >> effects.txt; until [ -e release ]; do sleep 0.1; done"}`})
+	h := newHome(t, model.URL)
+	p := h.start(t)
+	require.True(t, p.send(t, "delegate"))
+	h.resumed(t, p)
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(h.workspace("effects.txt"))
+		return err == nil
+	}, patience, 10*time.Millisecond)
+	p.kill()
+	h.loseEngine(t)
+	require.NoError(t, os.WriteFile(h.workspace("release"), nil, 0o600))
+	h.start(t)
+
+	opened, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(h.dir, "data", "store.db")})
+	require.NoError(t, err)
+	defer opened.Close()
+	require.Eventually(t, func() bool {
+		turns, err := opened.Turns(t.Context(), "http:main", 10)
+		require.NoError(t, err)
+		return len(turns) == 2 && turns[0].Reply == "summary: did task 0"
+	}, patience, 20*time.Millisecond)
+	effects, err := os.ReadFile(h.workspace("effects.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "ran\n", string(effects))
+	running, err := opened.RunningSessions(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, running)
+	require.Empty(t, model.Invalid())
+}
