@@ -48,14 +48,26 @@ func rootCommand(environ []string) *cobra.Command {
 		Long:          "Holdfast runs an agent whose every turn is a durable workflow: what it started it finishes,\nwhatever happens to the machine.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 	}
 	s := setting{environ: environ}
 	root.AddCommand(
 		upCommand(s), chatCommand(s), workerCommand(s), starterCommand(s), engineCommand(s), versionCommand(),
 		initCommand(s), doctorCommand(s), sessionsCommand(s), runsCommand(s), jobsCommand(s), pairingCommand(s), approvalsCommand(s), slackCommand(), usageCommand(s),
 	)
+	group(root)
 	return root
+}
+
+// group has a command that only groups others show its help, and refuse what is none
+// of them.
+func group(parent *cobra.Command) {
+	for _, child := range parent.Commands() {
+		group(child)
+	}
+	if parent.HasSubCommands() && !parent.Runnable() {
+		parent.Args = cobra.NoArgs
+		parent.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 }
 
 // setting is where a command finds its home and config.

@@ -93,6 +93,18 @@ func (b *bundle) keep(t *testing.T, done func() bool) {
 	<-ended
 }
 
+func TestIntervalsBeyondWhatThereIs(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.turn(t, "m1", "c1", "ana", "")
+	for seconds, want := range map[string]string{
+		"18446744134": "too long", "99999999999999": "too long", "-18446744134": "at least 60 seconds",
+	} {
+		_, err := b.call(t, "m1.1.0", "test:c1", `{"action":"add","message":"m","every_seconds":`+seconds+`}`)
+		require.ErrorContains(t, err, want, seconds)
+	}
+}
+
 func TestTool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,12 @@ func (j *Jobs) run(ctx context.Context, call tool.Call, args arguments) (tool.Re
 	}
 }
 
+// seconds is so many seconds, as far as durations go.
+func seconds(n int) time.Duration {
+	const limit = math.MaxInt64 / int64(time.Second)
+	return time.Duration(min(max(int64(n), -limit), limit)) * time.Second
+}
+
 // add makes the job of a call. An earlier attempt may have: then its time may have
 // passed, and what is there counts.
 func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
@@ -55,7 +62,7 @@ func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Re
 			return tool.Result{}, again(err)
 		}
 		if job, err = Parse(Request{
-			Name: args.Name, Message: args.Message, At: args.At, Every: time.Duration(args.Every) * time.Second, Cron: args.Cron,
+			Name: args.Name, Message: args.Message, At: args.At, Every: seconds(args.Every), Cron: args.Cron,
 			Zone: args.Zone, Usual: usual, Shortest: j.o.Shortest, Now: time.Now(),
 		}); err != nil {
 			return tool.Result{}, err
