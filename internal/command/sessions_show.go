@@ -75,7 +75,11 @@ type turnRow struct {
 	Tokens int              `json:"tokens"`
 	Model  string           `json:"model,omitempty"` // that /model chose
 	shownCost
-	Reply string `json:"reply,omitempty"`
+	// Command is the one that the turn answered, and Sender who gave it; its transcript
+	// has none of it.
+	Command string `json:"command,omitempty"`
+	Sender  string `json:"sender,omitempty"`
+	Reply   string `json:"reply,omitempty"`
 	// Undelivered says why the reply, or something else that the turn sent, did not
 	// reach its chat.
 	Undelivered string `json:"undelivered,omitempty"`
@@ -135,6 +139,9 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 	if err != nil {
 		return err
 	}
+	if v.epoch > session.Epoch {
+		return fmt.Errorf("there is no epoch %d of %s: the last one is %d", v.epoch, key, session.Epoch)
+	}
 	turns := v.turns(all, session.Epoch, messages)
 	d := detail(session, turns, messages)
 	d.Key, d.Running, d.WorkflowID = key, slices.Contains(running, key), protocol.WorkflowID(key)
@@ -144,6 +151,9 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 	}
 	for i := range d.TurnRows {
 		d.TurnRows[i].Undelivered = undelivered[d.TurnRows[i].ID]
+		if err := d.TurnRows[i].command(ctx, stored); err != nil {
+			return err
+		}
 	}
 	if v.ui != "" && len(turns) > 0 {
 		d.UI = uiLink(v.ui, v.namespace, d.WorkflowID, d.TurnRows[len(turns)-1].RunID)
@@ -217,7 +227,10 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 			v.printMessage(w, rows[0])
 			rows = rows[1:]
 		}
-		if turn.Status != store.TurnDone && turn.Reply != "" {
+		if turn.Command != "" {
+			fmt.Fprintf(w, "%s  user %s\n%s\n", shownTime(turn.StartedAt), oneLine(turn.Sender, lineLimit), indented(turn.Command, "    "))
+		}
+		if (turn.Status != store.TurnDone || turn.Command != "") && turn.Reply != "" {
 			fmt.Fprintf(w, "%s  reply\n%s\n", shownTime(turn.EndedAt), indented(turn.Reply, "    "))
 		}
 		if turn.Undelivered != "" {
@@ -225,6 +238,21 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 		}
 	}
 	return nil
+}
+
+// command fills in the command that a turn without steps has answered.
+func (t *turnRow) command(ctx context.Context, stored *store.Store) error {
+	if t.Steps > 0 {
+		return nil
+	}
+	message, err := stored.Inbound(ctx, t.ID)
+	if err == nil && message.Command != "" {
+		t.Command, t.Sender = message.Text, message.Sender
+	}
+	if errors.Is(err, store.ErrNotFound) { // an imported turn
+		return nil
+	}
+	return err
 }
 
 func (t turnRow) describe() string {

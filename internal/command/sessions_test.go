@@ -124,6 +124,10 @@ func TestSessions(t *testing.T) {
 		out = show(t, "--epoch", "0")
 		require.Contains(t, out, "run it")
 		require.NotContains(t, out, "fresh")
+		require.Contains(t, out, "user http\n    /new\n", "who gave which command")
+		require.Contains(t, out, "reply\n    New conversation.\n")
+		_, err := runCommand(t, environ, "sessions", "show", "http:main", "--epoch", "7")
+		require.EqualError(t, err, "there is no epoch 7 of http:main: the last one is 1")
 	})
 
 	t.Run("that are unknown are an error", func(t *testing.T) {
