@@ -51,6 +51,13 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 			[]string{`HOLDFAST_PROVIDERS_A_B_KIND: providers.a_b.kind: the variable could as well mean providers."a.b".kind`},
 		},
 		{
+			"MCP servers", "tools: {mcp: {servers: {none: {}, 'bad name!': {url: 'http://x/mcp'}}}}", nil,
+			[]string{
+				`config: tools.mcp.servers."bad name!": must have a name of letters, digits, - and _, which its tools' names begin with`,
+				"config: tools.mcp.servers.none: must have either command or url",
+			},
+		},
+		{
 			"names for Slack's IDs", "channels: {slack: {allow_users: ['@ana', U012ABC, '*'], allow_channels: ['#ops'], allow_bots: ['*']}}", nil,
 			[]string{
 				`config:1: channels.slack.allow_users: has "@ana"; it needs Slack's IDs, such as U012ABC, or "*" for all`,

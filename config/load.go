@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
@@ -155,6 +156,13 @@ func decode(v *viper.Viper, file map[string]any, opts Options) (Config, error) {
 		for name := range providers {
 			v.SetDefault(strings.Join([]string{"providers", name, "timeout"}, delimiter), base.Timeout)
 		}
+	}
+	// viper drops a mapping with nothing in it, and with it what is wrong with that.
+	tools, _ := file["tools"].(map[string]any)
+	mcp, _ := tools["mcp"].(map[string]any)
+	servers, _ := mcp["servers"].(map[string]any)
+	for name := range servers {
+		v.SetDefault(strings.Join([]string{"tools", "mcp", "servers", name, "timeout"}, delimiter), time.Duration(0))
 	}
 	cfg := Default(opts.Home)
 	err := v.UnmarshalExact(&cfg, func(c *mapstructure.DecoderConfig) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,7 +126,9 @@ func (k *checker) tools(t Tools) {
 	k.when(t.Exec.MaxTimeout < t.Exec.Timeout, "tools.exec.max_timeout", "must be at least tools.exec.timeout, which is %s, not %s", t.Exec.Timeout, t.Exec.MaxTimeout)
 	k.when(t.Exec.SessionLifetime <= 0, "tools.exec.session_lifetime", "must be above 0, not %s", t.Exec.SessionLifetime)
 	for _, name := range slices.Sorted(maps.Keys(t.MCP.Servers)) {
-		k.mcp(path{"tools", "mcp", "servers", name}.String(), t.MCP.Servers[name])
+		at := path{"tools", "mcp", "servers", name}.String()
+		k.when(!serverName.MatchString(name), at, "must have a name of letters, digits, - and _, which its tools' names begin with")
+		k.mcp(at, t.MCP.Servers[name])
 	}
 	web := t.Web
 	k.oneOf("tools.web.search", web.Search, SearchAuto, SearchBrave, SearchTavily, SearchSearXNG, SearchDuckDuckGo, SearchOff)
@@ -137,6 +140,9 @@ func (k *checker) tools(t Tools) {
 	k.when(web.Search == SearchTavily && web.Tavily.APIKey == "", "tools.web.tavily.api_key", "must be set for tools.web.search: tavily; TAVILY_API_KEY does too")
 	k.when(web.Search == SearchSearXNG && web.SearXNG.BaseURL == "", "tools.web.searxng.base_url", "must be set for tools.web.search: searxng")
 }
+
+// serverName is what providers take in the name of a tool.
+var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 func (k *checker) mcp(at string, s MCPServer) {
 	k.when((s.Command == "") == (s.URL == ""), at, "must have either command or url")

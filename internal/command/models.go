@@ -64,7 +64,10 @@ func (m *models) check(name string) error {
 		return err
 	}
 	provider, rest, _ := strings.Cut(name, "/")
-	if rest == "" || !strings.EqualFold(provider, choice.Name) && !choice.Provider.Gateway {
+	if provider == "" || rest == "" {
+		return fmt.Errorf("%q is no provider and model; name the model as provider/model", name)
+	}
+	if !strings.EqualFold(provider, choice.Name) && !choice.Provider.Gateway {
 		return fmt.Errorf("%s is no provider that is configured; name the model as provider/model", provider)
 	}
 	return nil

@@ -55,7 +55,7 @@ func TestModelCommand(t *testing.T) {
 			{"/model nobody/x", "nobody is no provider that is configured"},
 			{"/model anthropic/claude-opus-5", "ANTHROPIC_API_KEY"},
 			{"/model x", "name the model as provider/model"},
-			{"/model scripted/", "name the model as provider/model"},
+			{"/model scripted/", `"scripted/" is no provider and model; name the model as provider/model`},
 			{"/model please take another", "name one model"},
 		} {
 			reply := n.ask(t, "main", tt.text).Reply

@@ -39,9 +39,11 @@ func (c *Client) failure(ctx, callCtx context.Context, x *exchange, err error) e
 	return out
 }
 
-// scrub takes the key out of an error that says it.
+// scrub takes the key out of an error that says it. A short one is none, and would be
+// found everywhere.
 func (c *Client) scrub(err error) error {
-	if key := c.opts.APIKey; key != "" && strings.Contains(err.Error(), key) {
+	const short = 6
+	if key := c.opts.APIKey; len(key) >= short && strings.Contains(err.Error(), key) {
 		return errors.New(strings.ReplaceAll(err.Error(), key, "[key]"))
 	}
 	return err
