@@ -96,7 +96,8 @@ func (r *runner) messages(ctx context.Context, turn string) ([]Message, error) {
 }
 
 // earlier returns the last rows of the ended turns before t in its epoch that are
-// not consolidated, at most window of them, from a user message on.
+// not consolidated, at most window of them, from a user message on. Where a long turn
+// leaves none, what was asked and answered last stands for all.
 func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]Message, error) {
 	if window <= 0 {
 		return nil, nil
@@ -113,7 +114,20 @@ func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]Message,
 			return rows[i:], nil
 		}
 	}
-	return nil, nil
+	return r.gist(ctx, t)
+}
+
+// gist returns the user messages and the answer of the last turn before t in its
+// epoch.
+func (r *runner) gist(ctx context.Context, t turnRow) ([]Message, error) {
+	last, found, err := one(ctx, r, scanText, `SELECT id FROM turns
+		WHERE session = $1 AND epoch = $2 AND seq < $3 AND status <> 'running' AND steps > 0 ORDER BY seq DESC LIMIT 1`,
+		t.Session, t.Epoch, t.seq)
+	if err != nil || !found {
+		return nil, err
+	}
+	rows, err := r.messages(ctx, last)
+	return slices.DeleteFunc(rows, func(m Message) bool { return m.Role == llm.RoleTool || len(m.ToolCalls) > 0 }), err
 }
 
 // Completion returns a step's completion, or ErrNotFound.

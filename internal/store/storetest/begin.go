@@ -112,7 +112,7 @@ func window(t *testing.T, b *bundle) {
 	b.tooled(t, "m2")
 	b.accept(t, "m3")
 	tests := []struct{ window, first, rows int }{
-		{0, 0, 0}, {1, 0, 0}, {3, 0, 0}, {4, 2, 4}, {5, 2, 4}, {7, 2, 4}, {8, 1, 8}, {100, 1, 8},
+		{0, 0, 0}, {1, 2, 2}, {3, 2, 2}, {4, 2, 4}, {5, 2, 4}, {7, 2, 4}, {8, 1, 8}, {100, 1, 8},
 	}
 	for _, tt := range tests {
 		in := step("m3", 1, "m3")
@@ -125,6 +125,9 @@ func window(t *testing.T, b *bundle) {
 			require.EqualValues(t, "user", history[0].Role)
 		}
 		require.Equal(t, "m3", history[tt.rows].Turn)
+		if tt.rows == 2 { // the turn before is longer than the window
+			require.Equal(t, []string{"u: text of m2", "a: m2 says 2", "u: text of m3"}, contents(history))
+		}
 	}
 }
 
