@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,8 +54,18 @@ func ParseAnswer(answer string) (entry, update string, err error) {
 	if entry == "" {
 		return "", "", fmt.Errorf("%s is empty; say in 2 to 5 sentences what happened", entryField)
 	}
+	if saysNothing(update) {
+		update = ""
+	}
 	return entry, update, nil
 }
+
+// nothing matches how models write a memory that has nothing in it.
+var nothing = regexp.MustCompile(`(?i)^(<memory>)?\s*(\(empty\)|empty)?\s*(</memory>)?$`)
+
+// saysNothing reports whether there is no fact in a text, without white space
+// around it, that is to be the memory.
+func saysNothing(text string) bool { return nothing.MatchString(text) }
 
 var (
 	errNone   = fmt.Errorf("there is no JSON object with %s and %s in the answer; call %s", entryField, updateField, toolName)

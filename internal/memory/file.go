@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,16 +9,57 @@ import (
 	"os"
 	"path"
 	"syscall"
+	"unicode/utf8"
 )
 
 // fileLimit is the largest file, in bytes, that is read whole and kept.
 const fileLimit = 16 << 20
 
+// ErrUnusable says that a file or folder of memory cannot be used before a person
+// has done something about it: the error that wraps it says what, and names it.
+var ErrUnusable = errors.New("it cannot be used")
+
 // Why a file cannot be used.
 var (
 	errNoFile   = errors.New("it is not a regular file; move it away")
+	errLink     = errors.New("it is a link; put the file itself in its place")
 	errTooLarge = fmt.Errorf("it is larger than %d MB; make it shorter", fileLimit>>20)
+	errTooLong  = fmt.Errorf("it is longer than the %d KB that go into a prompt; shorten it", Limit>>10)
+	errNotText  = errors.New("it is not UTF-8, and to change it would spoil its letters; save it as UTF-8")
 )
+
+// unusable makes an error about a file or folder one for a person to solve.
+func unusable(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%w: %w; it has to be in the workspace itself, and this user has to be able to read and write it", ErrUnusable, failed.Err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnusable, err)
+}
+
+// consolidable is why facts cannot be given to a model and come back as they
+// were; nil if they can.
+func consolidable(content []byte) error {
+	switch {
+	case len(content) > Limit:
+		return errTooLong
+	case !utf8.Valid(content), bytes.IndexByte(content, 0) >= 0: // UTF-16 is full of zeros
+		return errNotText
+	}
+	return nil
+}
+
+// readOwn is [read] of a file that will be replaced: a link would be replaced
+// itself, not what it leads to.
+func readOwn(root *os.Root, name string) (snapshot, error) {
+	info, err := root.Lstat(name)
+	switch {
+	case err == nil && info.Mode().Type() == fs.ModeSymlink:
+		return snapshot{}, errLink
+	case err == nil && !info.Mode().IsRegular():
+		return snapshot{}, errNoFile
+	}
+	return read(root, name)
+}
 
 // snapshot is a file as it was at one moment. A missing file is the zero value.
 type snapshot struct {

@@ -86,7 +86,7 @@ func appendOnce(ctx context.Context, dir *os.Root, entry, marker string) error {
 func tryAppend(dir *os.Root, entry, marker string) (again bool, err error) {
 	f, info, err := openRegular(dir, historyFile, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 	if err != nil {
-		return false, err
+		return false, unusable(err)
 	}
 	defer f.Close()
 	there, ending, err := scan(f, marker)

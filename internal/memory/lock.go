@@ -19,12 +19,12 @@ const (
 // ends. It is in the workspace, beside what it protects, whoever opens that.
 func lock(ctx context.Context, root *os.Root) (release func(), err error) {
 	if err := makeFolder(root, folder); err != nil {
-		return nil, fmt.Errorf("make the folder of memory: %w", err)
+		return nil, fmt.Errorf("make the folder of memory: %w", unusable(err))
 	}
 	for {
 		f, err := tryLock(root)
 		if err != nil {
-			return nil, fmt.Errorf("lock the memory: %w", err)
+			return nil, fmt.Errorf("lock %s: %w", lockFile, err)
 		}
 		if f != nil {
 			return func() { _ = f.Close() }, nil
@@ -41,7 +41,7 @@ func lock(ctx context.Context, root *os.Root) (release func(), err error) {
 func tryLock(root *os.Root) (*os.File, error) {
 	f, mine, err := openRegular(root, lockFile, os.O_RDWR|os.O_CREATE)
 	if err != nil {
-		return nil, err
+		return nil, unusable(err)
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	// Some file systems have no locks; there it is done without.

@@ -61,18 +61,22 @@ func New(o Options) (*Files, error) {
 	return &Files{workspace: o.Workspace, versions: o.Versions}, nil
 }
 
-// Read returns the facts of a scope, as valid UTF-8, and their version for
-// [Files.Update]. A file that is not there is an empty text with an empty version.
+// Read returns the facts of a scope and their version for [Files.Update]. A file
+// that is not there is an empty text with an empty version. What a model could not
+// give back as it was, for it is longer than [Limit] or not UTF-8, is [ErrUnusable].
 func (f *Files) Read(ctx context.Context, scope Scope) (text, version string, err error) {
 	root, err := f.open()
 	if err != nil {
 		return "", "", err
 	}
 	defer root.Close()
-	name := scope.file(memoryFile)
-	now, err := read(root, name)
+	name := scope.Facts()
+	now, err := readOwn(root, name)
+	if err == nil {
+		err = consolidable(now.content)
+	}
 	if err != nil {
-		return "", "", fmt.Errorf("read %s: %w", name, err)
+		return "", "", fmt.Errorf("read %s: %w", name, unusable(err))
 	}
 	if now.hash != "" {
 		err = f.keep(ctx, name, now.content)
@@ -83,19 +87,22 @@ func (f *Files) Read(ctx context.Context, scope Scope) (text, version string, er
 // Update replaces the facts of a scope by text, provided that they still are the
 // version base, as [Files.Read] gave it; else it returns [ErrChanged]. It is on
 // the disk on return. To do it again is no change, and to forget everything is
-// left to people: a blank text changes nothing.
+// left to people: a text that says nothing changes nothing.
 func (f *Files) Update(ctx context.Context, scope Scope, base, text string) error {
 	text = clean([]byte(text))
-	if text == "" {
+	if saysNothing(text) {
 		return nil
 	}
-	return f.write(ctx, scope.file(memoryFile), func(w *writer) error {
+	return f.write(ctx, scope.Facts(), func(w *writer) error {
 		if err := w.settle(ctx); err != nil {
 			return err
 		}
 		now, err := w.look(ctx)
 		if err != nil || clean(now.content) == text {
 			return err
+		}
+		if err := consolidable(now.content); err != nil {
+			return fmt.Errorf("write %s: %w", w.path, unusable(err))
 		}
 		return w.replace(ctx, base, []byte(text+"\n"))
 	})
@@ -141,7 +148,7 @@ func (f *Files) locked(ctx context.Context, name string, do func(dir *os.Root) e
 	defer release()
 	dir, err := openFolder(root, name)
 	if err != nil {
-		return fmt.Errorf("open the folder %s: %w", name, err)
+		return fmt.Errorf("open the folder %s: %w", name, unusable(err))
 	}
 	defer dir.Close()
 	return do(dir)

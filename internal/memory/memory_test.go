@@ -33,11 +33,11 @@ func TestReadGivesTheTextAndItsVersion(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, text+version)
 
-	raw := "\uFEFF# Facts\n\n- tea \xff\x00\n"
+	raw := "\uFEFF# Facts\n\n- té\n"
 	b.write(t, facts, raw)
 	text, version, err = b.files.Read(t.Context(), memory.Scope{})
 	require.NoError(t, err)
-	require.Equal(t, "# Facts\n\n- tea \uFFFD", text)
+	require.Equal(t, "# Facts\n\n- té", text)
 	require.Equal(t, hashOf(raw), version)
 	require.True(t, b.versions.has(t, facts, raw), "what was seen can be had back")
 }
@@ -66,6 +66,53 @@ func TestUpdate(t *testing.T) {
 		require.True(t, b.versions.has(t, facts, version), version)
 	}
 	require.Equal(t, []string{".lock", "MEMORY.md"}, b.names(t), "nothing is left behind")
+}
+
+func TestAPlaceholderIsNoMemory(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, said := range []string{"(empty)", "(Empty)\n", "empty", "<memory>\n(empty)\n</memory>", "<memory>\n</memory>", " \n"} {
+		require.NoError(t, b.files.Update(t.Context(), memory.Scope{}, "", said))
+		require.NoFileExists(t, filepath.Join(b.dir, facts), said)
+		_, update, err := memory.ParseAnswer(encode(t, map[string]string{"history_entry": "They said hello.", "memory_update": said}))
+		require.NoError(t, err)
+		require.Empty(t, update)
+	}
+	require.NoError(t, b.files.Update(t.Context(), memory.Scope{}, "", "- the (empty) bottle"))
+	require.Equal(t, "- the (empty) bottle\n", b.content(t, facts))
+	require.NoError(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("- the (empty) bottle\n"), "(empty)"))
+	require.Equal(t, "- the (empty) bottle\n", b.content(t, facts), "to forget everything is left to people")
+}
+
+func TestFactsThatCannotBeConsolidatedAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("- a fact\n", 8<<10)
+	for name, c := range map[string]struct {
+		raw  string
+		want string
+	}{
+		"Latin-1":  {"- la t\xeate de M\xfcller\n", "save it as UTF-8"},
+		"UTF-16":   {"-\x00 \x00t\x00\n\x00", "save it as UTF-8"},
+		"too long": {long, "shorten it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.write(t, facts, c.raw)
+			text, _, err := b.files.Read(t.Context(), memory.Scope{})
+			require.ErrorIs(t, err, memory.ErrUnusable)
+			require.ErrorContains(t, err, facts)
+			require.ErrorContains(t, err, c.want)
+			require.Empty(t, text)
+			err = b.files.Update(t.Context(), memory.Scope{}, hashOf(c.raw), "something else")
+			require.ErrorIs(t, err, memory.ErrUnusable)
+			require.ErrorContains(t, err, c.want)
+			require.Equal(t, c.raw, b.content(t, facts), "it is as it was")
+			shown, err := b.files.Prompt(memory.Scope{}, time.Now())
+			require.NoError(t, err)
+			require.Contains(t, shown, "## Long-term Memory\n\n-")
+		})
+	}
 }
 
 func TestUpdateKeepsTheFilesMode(t *testing.T) {
@@ -139,7 +186,10 @@ func TestFilesThatAreNoneAreRefused(t *testing.T) {
 			b := setup(t)
 			b.write(t, "memory/other.md", "other")
 			require.NoError(t, make(filepath.Join(b.dir, facts)))
-			require.Error(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("other"), "new"))
+			require.ErrorIs(t, b.files.Update(t.Context(), memory.Scope{}, hashOf("other"), "new"), memory.ErrUnusable)
+			_, _, err := b.files.Read(t.Context(), memory.Scope{})
+			require.ErrorIs(t, err, memory.ErrUnusable, "no model is asked about what cannot be written")
+			require.ErrorContains(t, err, facts)
 			require.Equal(t, "other", b.content(t, "memory/other.md"))
 			text, err := b.files.Prompt(memory.Scope{}, time.Now())
 			require.NoError(t, err)
@@ -153,8 +203,8 @@ func TestAFolderOfMemoryThatLeadsOutIsRefused(t *testing.T) {
 	t.Parallel()
 	b, outside := setup(t), t.TempDir()
 	require.NoError(t, os.Symlink(outside, filepath.Join(b.dir, "memory")))
-	require.Error(t, b.files.Update(t.Context(), memory.Scope{}, "", "text"))
-	require.Error(t, b.files.AppendHistory(t.Context(), memory.Scope{}, "id", "text", time.Now()))
+	require.ErrorIs(t, b.files.Update(t.Context(), memory.Scope{}, "", "text"), memory.ErrUnusable)
+	require.ErrorIs(t, b.files.AppendHistory(t.Context(), memory.Scope{}, "id", "text", time.Now()), memory.ErrUnusable)
 	entries, err := os.ReadDir(outside)
 	require.NoError(t, err)
 	require.Empty(t, entries)

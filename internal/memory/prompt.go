@@ -13,8 +13,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// promptLimit bounds, in bytes, what of each file goes into a prompt.
-const promptLimit = 64 << 10
+// Limit bounds, in bytes, what of each file goes into a prompt, and with that the
+// facts that a model is given to consolidate.
+const Limit = 64 << 10
 
 // Prompt is the text of the system prompt's section on memory: the facts that
 // everybody shares, those of the scope, and the notes of the day of now, if the
@@ -27,10 +28,10 @@ func (f *Files) Prompt(scope Scope, now time.Time) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	shared := Scope{}.file(memoryFile)
+	shared := Scope{}.Facts()
 	facts := shown(root, shared)
 	if !scope.shared() {
-		own := scope.file(memoryFile)
+		own := scope.Facts()
 		facts += fmt.Sprintf("\n\n### Only for this %s\n\nThis is %s. What concerns only this %[1]s belongs there, what concerns everybody into %[3]s.\n\n%s",
 			scope.noun(), own, shared, shown(root, own))
 	}
@@ -61,19 +62,19 @@ func shown(root *os.Root, name string) string {
 		return ""
 	case err != nil:
 		return fmt.Sprintf("(%s could not be read: %v)", name, err)
-	case len(text) > promptLimit:
-		return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", protocol.Cut(text, promptLimit), promptLimit>>10, name)
+	case len(text) > Limit:
+		return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", protocol.Cut(text, Limit), Limit>>10, name)
 	}
 	return text
 }
 
-// head is a file's text, more than promptLimit of it if there is more.
+// head is a file's text, more than Limit of it if there is more.
 func head(root *os.Root, name string) (string, error) {
 	f, _, err := openRegular(root, name, os.O_RDONLY)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, 2*promptLimit))
+	content, err := io.ReadAll(io.LimitReader(f, 2*Limit))
 	return clean(content), err
 }

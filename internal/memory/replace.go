@@ -66,9 +66,9 @@ func (w *writer) replace(ctx context.Context, base string, content []byte) error
 
 // look reads the file that is to be replaced, and keeps it.
 func (w *writer) look(ctx context.Context) (snapshot, error) {
-	now, err := w.read(w.name)
+	now, err := readOwn(w.root, w.name)
 	if err != nil {
-		return snapshot{}, fmt.Errorf("read %s: %w", w.path, err)
+		return snapshot{}, fmt.Errorf("read %s: %w", w.path, unusable(err))
 	}
 	if now.hash == "" {
 		return now, nil
@@ -113,7 +113,7 @@ func (w *writer) place(expected, added string) (placed bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		out, err := w.read(w.spare())
+		out, err := readOwn(w.root, w.spare())
 		switch {
 		case err != nil:
 			out.hash = "unreadable" // as no file's is
@@ -130,7 +130,7 @@ func (w *writer) place(expected, added string) (placed bool, err error) {
 // placeOver puts the spare in the place of the file where files cannot be
 // exchanged. An editor that saves right between loses that version.
 func (w *writer) placeOver(expected string) (placed bool, err error) {
-	now, err := w.read(w.name)
+	now, err := readOwn(w.root, w.name)
 	if err != nil || now.hash != expected {
 		return false, err
 	}
@@ -150,16 +150,6 @@ func (w *writer) placeNew() (placed bool, err error) {
 	return err == nil, err
 }
 
-// read takes a snapshot of a file of the folder. A link is refused: it would be
-// replaced itself, not what it leads to.
-func (w *writer) read(name string) (snapshot, error) {
-	info, err := w.root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		return snapshot{}, errNoFile
-	}
-	return read(w.root, name)
-}
-
 // settle keeps what was displaced and what is in the spare, which it removes: ours
 // that found no place, or the version that was replaced; by a writer that was
 // killed, or just now, with what somebody who had the file open wrote since.
@@ -169,7 +159,7 @@ func (w *writer) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	left, err := w.read(w.spare())
+	left, err := readOwn(w.root, w.spare())
 	if err == nil && left.hash == "" {
 		return nil
 	}

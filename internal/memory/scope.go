@@ -92,6 +92,9 @@ func (s Scope) folder() string {
 	return path.Join(folder, s.String())
 }
 
+// Facts is the path of the scope's MEMORY.md in the workspace, with slashes.
+func (s Scope) Facts() string { return s.file(memoryFile) }
+
 // file is the path of one of the scope's files in the workspace.
 func (s Scope) file(name string) string { return path.Join(s.folder(), name) }
 
