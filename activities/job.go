@@ -24,7 +24,7 @@ type JobOptions struct {
 	Route    store.Route          // where its replies go; no channel: nowhere
 }
 
-// Fire brings a job's message to the job's session, once for each of its times.
+// Fire brings a job's message to the session that it runs in, once for each of its times.
 func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireResult, error) {
 	compose := a.jobFiring
 	if in.Job == protocol.Heartbeat {
@@ -64,14 +64,14 @@ func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.F
 	occurrence := schedule.Occurrence(job, in.Due)
 	text := fmt.Sprintf("[Scheduled job %q (%s), due %s]\n%s\n\n"+
 		"[Nobody wrote this now: it was asked for in advance. Do it, and answer with what is to be said in the conversation it was asked for in. Leave out jobs and IDs.]",
-		schedule.Label(job), job.ID, schedule.Stamp(job, in.Due), job.Message)
+		job.Label(), job.ID, schedule.Stamp(job, in.Due), job.Message)
 	f = store.Firing{
-		Message: inbound(in, job.Route, text, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),
+		Message: inbound(in, job.RunsIn(), job.Route, text, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),
 		Skip: a.Jobs.Overlap == schedule.OverlapSkip && job.Kind != store.JobAt,
 	}
 	f.Message.SenderName = job.SenderName
 	f.Message.Gathered = &store.Gathered{Text: text, SenderName: job.SenderName, Zone: job.Zone}
-	if a.Jobs.Overlap == schedule.OverlapAllow {
+	if own := f.Message.Session == protocol.JobSession(job.ID); own && a.Jobs.Overlap == schedule.OverlapAllow {
 		f.Beside = protocol.JobSessionAt(job.ID, occurrence)
 	}
 	return f, "", nil
@@ -94,15 +94,15 @@ func (a *Agent) heartbeatFiring(_ context.Context, in protocol.FireInput) (f sto
 	if route.Channel == "" {
 		route.Channel = protocol.Heartbeat
 	}
-	f = store.Firing{Message: inbound(in, route, text, in.Due.UTC().Format(time.RFC3339Nano)), Skip: true}
+	f = store.Firing{Message: inbound(in, protocol.JobSession(in.Job), route, text, in.Due.UTC().Format(time.RFC3339Nano)), Skip: true}
 	f.Message.Gathered = &store.Gathered{Text: text}
 	return f, "", nil
 }
 
 // inbound is the message of one occurrence of a job.
-func inbound(in protocol.FireInput, route store.Route, text, occurrence string) store.Inbound {
+func inbound(in protocol.FireInput, session string, route store.Route, text, occurrence string) store.Inbound {
 	return store.Inbound{
-		ID: protocol.JobMessage(in.Job, occurrence), Session: protocol.JobSession(in.Job),
+		ID: protocol.JobMessage(in.Job, occurrence), Session: session,
 		Channel: route.Channel, Chat: route.Chat, Thread: route.Thread, Push: route.Push, Sender: route.Sender,
 		Text: text, SentAt: in.Due,
 	}

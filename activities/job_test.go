@@ -120,6 +120,32 @@ func TestFire(t *testing.T) {
 		require.Equal(t, "job:j:2026-03-02T09%3A00%3A00Z", c.fire(t, "j", "2026-03-02T09:00:00Z").Session)
 	})
 
+	t.Run("made where replies are fetched, it waits for its turn there", func(t *testing.T) {
+		t.Parallel()
+		for overlap, second := range map[schedule.Overlap]protocol.FireResult{
+			schedule.OverlapSkip:  {Skipped: "the last run is still at work"},
+			schedule.OverlapQueue: {Session: "http:main"},
+			schedule.OverlapAllow: {Session: "http:main"},
+		} {
+			c := setupClock(t, activities.JobOptions{Overlap: overlap})
+			_, err := c.store.AddJob(t.Context(), store.Job{
+				ID: "j", Message: "water them", Kind: store.JobEvery, Spec: "3600", Zone: "UTC", Session: "http:main",
+				Route: store.Route{Channel: "http", Chat: "main", Sender: "http"},
+			}, "", 10)
+			require.NoError(t, err)
+			_, _, err = c.store.Accept(t.Context(), store.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main", Text: "hi"})
+			require.NoError(t, err)
+			result := c.fire(t, "j", "2026-03-02T08:00:00Z")
+			require.Equal(t, "http:main", result.Session, "that the conversation is busy does not matter")
+			in, err := c.store.Inbound(t.Context(), result.Message)
+			require.NoError(t, err)
+			require.Equal(t, "http main http j", in.Channel+" "+in.Chat+" "+in.Sender+" "+in.Job)
+			require.False(t, in.Push || in.Join)
+			again := c.fire(t, "j", "2026-03-02T09:00:00Z")
+			require.Equal(t, second, protocol.FireResult{Session: again.Session, Skipped: again.Skipped}, overlap)
+		}
+	})
+
 	t.Run("one that was removed does not", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{})

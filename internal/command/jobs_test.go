@@ -96,7 +96,7 @@ func until(t *testing.T, at time.Time) {
 // dues are the times for which a job was run, in order.
 func (n *testNode) dues(t *testing.T, job string) (dues []time.Time) {
 	t.Helper()
-	turns, err := n.store.Turns(t.Context(), protocol.JobSession(job), 1000)
+	turns, err := n.store.JobTurns(t.Context(), job, 1000)
 	require.NoError(t, err)
 	for _, turn := range slices.Backward(turns) {
 		in, err := n.store.Inbound(t.Context(), turn.ID)
@@ -139,7 +139,7 @@ func TestJobs(t *testing.T) {
 	}, patience, 10*time.Millisecond, "the thread is another conversation")
 }
 
-// TestJobsOfPullChannels keeps a job's replies in its session.
+// TestJobsOfPullChannels has a job run in the conversation that it was made in.
 func TestJobsOfPullChannels(t *testing.T) {
 	t.Parallel()
 	cfg, r, memory := jobHome(t, nil)
@@ -148,8 +148,8 @@ func TestJobsOfPullChannels(t *testing.T) {
 	id := jobID(t, n.ask(t, "main", fmt.Sprintf(`cron {"action":"add","message":"call the bank","at":%q}`, at)).Reply)
 	require.Contains(t, n.ask(t, "other", `cron {"action":"list"}`).Reply, id, "who runs this sees all")
 	require.Eventually(t, func() bool {
-		turns, err := n.store.Turns(t.Context(), protocol.JobSession(id), 2)
-		return err == nil && len(turns) == 1 && turns[0].Reply == "done: call the bank"
+		turns, err := n.store.JobTurns(t.Context(), id, 2)
+		return err == nil && len(turns) == 1 && turns[0].Reply == "done: call the bank" && turns[0].Session == "http:main"
 	}, patience, 10*time.Millisecond)
 	job, err := n.store.Job(t.Context(), id)
 	require.NoError(t, err)
@@ -157,6 +157,14 @@ func TestJobsOfPullChannels(t *testing.T) {
 	require.False(t, job.Removed)
 	require.Equal(t, "There are no jobs.", n.ask(t, "main", `cron {"action":"list"}`).Reply)
 	require.Empty(t, memory.Posted())
+
+	environ := []string{"HOLDFAST_HOME=" + cfg.Home}
+	out, err := runCommand(t, environ, "jobs", "list")
+	require.NoError(t, err)
+	require.NotContains(t, out, id)
+	out, err = runCommand(t, environ, "jobs", "list", "--all")
+	require.NoError(t, err)
+	require.Regexp(t, id+` +call the bank +once, .* ended +[-\d]+ [:\d]+ +done: call the bank +http:main +[-\d]+ [:\d]+ +http:main\n`, out)
 }
 
 func TestJobsThatWereDueWhileDown(t *testing.T) {

@@ -27,7 +27,7 @@ func JobWorkflowID(job string) string {
 	return JobChannel + "/" + job
 }
 
-// JobSession is the session that a job's messages come to.
+// JobSession is the session that a job has of its own.
 func JobSession(job string) string {
 	if job == Heartbeat {
 		return job

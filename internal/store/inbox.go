@@ -13,12 +13,12 @@ const sweepAfter = 30 * time.Second
 
 const inboundColumns = `inbox.id, inbox.session, inbox.channel, inbox.chat, inbox.thread, inbox.sender, inbox.sender_name,
 	inbox.text, inbox.command, inbox.push, inbox.joins, inbox.sent_at, inbox.accepted_at, COALESCE(inbox.turn, ''),
-	inbox.files, inbox.gathered, inbox.platform_id, inbox.child`
+	inbox.files, inbox.gathered, inbox.platform_id, inbox.child, inbox.job`
 
 func scanInbound(rows *sql.Rows) (in Inbound, err error) {
 	return in, rows.Scan(&in.ID, &in.Session, &in.Channel, &in.Chat, &in.Thread, &in.Sender, &in.SenderName,
 		&in.Text, &in.Command, &in.Push, &in.Join, stamp{&in.SentAt}, stamp{&in.AcceptedAt}, &in.Turn,
-		document{&in.Files}, document{&in.Gathered}, &in.PlatformID, &in.Child)
+		document{&in.Files}, document{&in.Gathered}, &in.PlatformID, &in.Child, &in.Job)
 }
 
 // Accept stores a message, unless it is there already, and returns it as stored;
@@ -52,10 +52,10 @@ func (r *runner) insertInbound(ctx context.Context, in Inbound) (fresh bool, err
 	accepted := now()
 	changed, err := r.exec(ctx, `INSERT INTO inbox
 		(id, session, channel, chat, thread, sender, sender_name, text, command, push, joins, sent_at, accepted_at, next_sweep_at,
-			files, platform_id, child)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (id) DO NOTHING`,
+			files, platform_id, child, job)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT (id) DO NOTHING`,
 		in.ID, in.Session, in.Channel, in.Chat, in.Thread, in.Sender, in.SenderName, in.Text, in.Command,
-		in.Push, in.Join, in.SentAt, accepted, accepted.Add(sweepAfter), files, in.PlatformID, in.Child)
+		in.Push, in.Join, in.SentAt, accepted, accepted.Add(sweepAfter), files, in.PlatformID, in.Child, in.Job)
 	return changed == 1, err
 }
 

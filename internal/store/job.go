@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -30,7 +32,7 @@ type Job struct {
 	Kind       JobKind
 	Spec       string
 	Zone       string // IANA name; of JobCron, and for showing times
-	Session    string // in which it was made; its turns have one of their own
+	Session    string // in which it was made
 	Route      Route  // where its replies go
 	SenderName string
 	Paused     bool
@@ -39,6 +41,20 @@ type Job struct {
 	FiredAt    time.Time // last; zero: never
 	EndedAt    time.Time // zero: it goes on
 	Removed    bool      // by somebody; else an ended one has done what it was for
+}
+
+// Label is what people call the job: its name, or the beginning of what it says.
+func (j Job) Label() string {
+	return cmp.Or(j.Name, protocol.Cut(strings.Join(strings.Fields(j.Message), " "), 40))
+}
+
+// RunsIn is the session that the job's messages come to: one of its own or, where
+// replies are not delivered, that which it was made in, whose reader finds them there.
+func (j Job) RunsIn() string {
+	if !j.Route.Push && j.Session == protocol.SessionKey(j.Route.Channel, j.Route.Chat, j.Route.Thread) {
+		return j.Session
+	}
+	return protocol.JobSession(j.ID)
 }
 
 const jobColumns = `id, name, message, kind, spec, zone, session, channel, chat, thread, push, sender, sender_name,
@@ -125,6 +141,29 @@ func (s *Store) Jobs(ctx context.Context, session string) (all []Job, err error)
 	return all, err
 }
 
+// AllJobs returns the jobs of all sessions, those that have ended too, oldest first.
+func (s *Store) AllJobs(ctx context.Context) (all []Job, err error) {
+	err = s.read("read all jobs", func(q *runner) error {
+		all, err = many(ctx, q, scanJob, `SELECT `+jobColumns+` FROM jobs ORDER BY created_at, id`)
+		return err
+	})
+	return all, err
+}
+
+// JobTurns returns the last turns that messages of a job began, newest first.
+func (s *Store) JobTurns(ctx context.Context, id string, limit int) (turns []Turn, err error) {
+	err = s.read("read turns of job "+id, func(q *runner) error {
+		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id IN (
+				SELECT id FROM inbox WHERE job = $1 AND job <> '' AND turn = id ORDER BY seq DESC LIMIT $2)
+			ORDER BY seq DESC`, id, limit)
+		for _, t := range rows {
+			turns = append(turns, t.Turn)
+		}
+		return err
+	})
+	return turns, err
+}
+
 // UnsettledJobs returns the jobs whose schedule may need to be seen to: those that
 // go on and have none or fire once, and those that ended and have one.
 func (s *Store) UnsettledJobs(ctx context.Context) (all []Job, err error) {
@@ -182,7 +221,7 @@ type Firing struct {
 	Message Inbound // with what a channel would be asked for in Gathered
 	Job     string  // whose message it is; empty: nobody's
 	Last    bool    // the job has then done what it was for
-	Skip    bool    // only if all earlier messages of the session are answered
+	Skip    bool    // only if all its earlier messages in the session are answered
 	Beside  string  // another session, to be used in that case; empty: there is none
 }
 
@@ -197,8 +236,8 @@ func (s *Store) Fire(ctx context.Context, f Firing) (stored Inbound, err error) 
 		if err := tx.fired(ctx, f); err != nil {
 			return err
 		}
-		_, busy, err := one(ctx, tx, scanCount, `SELECT 1 FROM inbox WHERE session = $1 AND turn IS NULL
-			UNION ALL SELECT 1 FROM turns WHERE session = $1 AND status = 'running' LIMIT 1`, f.Message.Session)
+		f.Message.Job = f.Job
+		busy, err := tx.busy(ctx, f.Message)
 		switch {
 		case err != nil:
 			return err
@@ -214,6 +253,19 @@ func (s *Store) Fire(ctx context.Context, f Firing) (stored Inbound, err error) 
 		return Inbound{}, err
 	}
 	return stored, nil
+}
+
+// busy reports whether a session still has to answer a message of the job that in
+// is a message of; if it is the job's own, any message.
+func (r *runner) busy(ctx context.Context, in Inbound) (bool, error) {
+	job := in.Job
+	if in.Session == protocol.JobSession(job) {
+		job = ""
+	}
+	_, busy, err := one(ctx, r, scanCount, `SELECT 1 FROM inbox WHERE session = $1 AND turn IS NULL AND ($2 = '' OR job = $2)
+		UNION ALL SELECT 1 FROM turns WHERE session = $1 AND status = 'running'
+			AND ($2 = '' OR EXISTS (SELECT 1 FROM inbox WHERE inbox.id = turns.id AND inbox.job = $2)) LIMIT 1`, in.Session, job)
+	return busy, err
 }
 
 // fired records that a job fires.

@@ -56,6 +56,7 @@ type Inbound struct {
 	Turn       string    // the turn that consumed it; empty: none yet
 	Gathered   *Gathered // nil: not asked for yet
 	Child      string    // it is the report of the subagent that this call spawned
+	Job        string    // it is a message of this job
 }
 
 // Gathered is what a channel was asked for after it delivered a message.

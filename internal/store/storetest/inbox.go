@@ -62,7 +62,7 @@ func acceptRace(t *testing.T, b *bundle) {
 func acceptFields(t *testing.T, b *bundle) {
 	in := store.Inbound{
 		ID: "m1", Session: session, Channel: channel, Chat: "c", Thread: "t", Sender: "u", SenderName: "Ana", Text: "x",
-		Command: "new", Push: true, Join: true, PlatformID: "p1", Child: "m0.1.0",
+		Command: "new", Push: true, Join: true, PlatformID: "p1", Child: "m0.1.0", Job: "j1",
 		Files:  []channels.File{{ID: "F1", Name: "a.png", MIME: "image/png", Size: 7, URL: "https://files.example.com/F1"}},
 		SentAt: time.Date(2024, 2, 29, 23, 59, 59, 123456000, time.FixedZone("", 3600)),
 	}

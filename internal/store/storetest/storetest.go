@@ -65,6 +65,8 @@ func Run(t *testing.T, dsn func(t *testing.T) string) {
 		"lists, pauses and removes jobs":                  jobLife,
 		"fires jobs":                                      jobFires,
 		"fires a job once for many":                       jobFiresOnce,
+		"fires jobs where they were made":                 jobFiresInChat,
+		"lists what came unasked":                         unasked,
 		"keeps a silent reply to itself":                  silent,
 		"sums up what was spent":                          usageSums,
 		"sums up local days":                              usageDays,

@@ -262,7 +262,7 @@ func action(job store.Job) *client.ScheduleWorkflowAction {
 		TaskQueue: protocol.AgentQueue, WorkflowTaskTimeout: workflowTaskTimeout, StaticSummary: title(job),
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			temporal.NewSearchAttributeKeyKeyword(protocol.SearchChannel).ValueSet(job.Route.Channel),
-			temporal.NewSearchAttributeKeyKeyword(protocol.SearchSession).ValueSet(protocol.JobSession(job.ID)),
+			temporal.NewSearchAttributeKeyKeyword(protocol.SearchSession).ValueSet(protocol.Cut(job.RunsIn(), 255)),
 			temporal.NewSearchAttributeKeyKeyword(protocol.SearchSender).ValueSet(protocol.Cut(job.Route.Sender, 255)),
 		),
 	}
@@ -271,5 +271,5 @@ func action(job store.Job) *client.ScheduleWorkflowAction {
 // title is what the UI calls a job's runs: job stand-up: "remind the team…".
 func title(job store.Job) string {
 	prompt := protocol.Cut(strings.Join(strings.Fields(job.Message), " "), 120)
-	return protocol.Cut(fmt.Sprintf("job %s: %q", Label(job), prompt), 240)
+	return protocol.Cut(fmt.Sprintf("job %s: %q", job.Label(), prompt), 240)
 }

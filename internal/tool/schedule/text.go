@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -13,11 +12,6 @@ import (
 // shown is how much of a job's message a list has, in bytes.
 const shown = 120
 
-// Label is what people call a job: its name, or the beginning of what it says.
-func Label(j store.Job) string {
-	return cmp.Or(j.Name, protocol.Cut(strings.Join(strings.Fields(j.Message), " "), 40))
-}
-
 // List is a list of jobs in Markdown, as of a time.
 func List(jobs []store.Job, now time.Time) string {
 	if len(jobs) == 0 {
@@ -25,7 +19,7 @@ func List(jobs []store.Job, now time.Time) string {
 	}
 	var b strings.Builder
 	for _, j := range jobs {
-		fmt.Fprintf(&b, "- `%s` **%s**: %s", j.ID, Label(j), When(j))
+		fmt.Fprintf(&b, "- `%s` **%s**: %s", j.ID, j.Label(), When(j))
 		if next := Next(j, now); j.Paused {
 			b.WriteString("; paused")
 		} else if !next.IsZero() && j.Kind != store.JobAt {
