@@ -7,13 +7,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"go.temporal.io/sdk/activity"
-
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -25,6 +22,8 @@ const (
 	consolidationTries = 3
 	// consolidationTokens bounds the answer, which has the whole memory in it.
 	consolidationTokens = 16_384
+	// badAnswerLimit bounds, in bytes, what a model is shown of a bad answer of its.
+	badAnswerLimit = 4 << 10
 )
 
 // errAnswer says that the model's answers were of no use.
@@ -33,7 +32,6 @@ var errAnswer = errors.New("the model did not answer as it should")
 // Consolidate takes some earlier turns of a scope into its memory. Without a scope
 // it has each scope looked after that may have something to be taken in.
 func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (result protocol.ConsolidateResult, err error) {
-	attempt := int(activity.GetInfo(ctx).Attempt)
 	live, done := alive(ctx)
 	defer done()
 	defer caught(a.Logger, &err)
@@ -42,11 +40,8 @@ func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (
 	} else {
 		result.More, err = a.consolidate(live, in.Scope)
 	}
-	useless := errors.Is(err, errAnswer) && attempt >= consolidationTries
-	if refused := remote.As(err); useless || refused != nil && refused.Permanent() {
-		a.rests.begin(in.Scope)
-	}
-	if useless {
+	a.rests.begin(in.Scope, restAfter(err))
+	if errors.Is(err, errAnswer) || errors.Is(err, memory.ErrUnusable) {
 		return result, hopeless(protocol.ErrorInvalid, err.Error())
 	}
 	return result, failure(ctx, live, err)
@@ -165,20 +160,23 @@ func (a *Agent) askAgain(ctx context.Context, scope memory.Scope, batch store.Ba
 			})
 		}
 		refusal = bad
-		messages = append(messages, llm.Message{Role: llm.RoleAssistant, Content: said(response)},
+		messages = append(messages, llm.Message{Role: llm.RoleAssistant, Content: protocol.Cut(said(response), badAnswerLimit)},
 			llm.Message{Role: llm.RoleUser, Content: "That could not be used: " + bad.Error() + ". Answer again, with save_memory."})
 	}
 	return fmt.Errorf("%w: %w", errAnswer, refusal)
 }
 
-// parseConsolidation reads a model's answer. One that was cut, or that would leave
-// little of the memory, is refused.
+// parseConsolidation reads a model's answer. One that was cut, that would leave
+// little of the memory or make it too long to be changed again, is refused.
 func parseConsolidation(response llm.Response, current string) (entry, update string, err error) {
 	if response.FinishReason == finishLength {
 		return "", "", errors.New("it was cut at the limit of tokens; be shorter")
 	}
 	if entry, update, err = memory.ParseAnswer(said(response)); err != nil {
 		return "", "", err
+	}
+	if len(update) >= memory.Limit {
+		return "", "", fmt.Errorf("memory_update is longer than %d KB; shorten it", memory.Limit>>10)
 	}
 	before, after := utf8.RuneCountInString(current), utf8.RuneCountInString(update)
 	if after > 0 && before > shrinkFrom && after < before/shrinkTo {

@@ -2,11 +2,14 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -59,29 +62,46 @@ func (a *Agent) rememberAll(ctx context.Context, session string) {
 	}
 }
 
-// restTime is how long a memory is left alone after a model that was asked to
-// consolidate it was of no use: each question costs, and it would most likely be
-// of no use again.
-const restTime = 6 * time.Hour
+const (
+	// restTime is how long a memory is left alone after a model that was asked to
+	// consolidate it was of no use: each question costs, and it would most likely be
+	// of no use again.
+	restTime = 6 * time.Hour
+	// fileRestTime is that for a file which a person has to put right. To look
+	// whether they did costs nothing: the next round of the schedule does.
+	fileRestTime = 10 * time.Minute
+)
+
+// restAfter is how long a memory is left alone after its consolidation ended with
+// err; 0 if another attempt may succeed.
+func restAfter(err error) time.Duration {
+	refused := remote.As(err)
+	switch {
+	case errors.Is(err, memory.ErrUnusable):
+		return fileRestTime
+	case errors.Is(err, errAnswer), errors.Is(err, llm.ErrTooLong), refused != nil && refused.Permanent():
+		return restTime
+	}
+	return 0
+}
 
 // rests are the memory scopes that are left alone, as far as this process knows.
 type rests struct {
 	mu    sync.Mutex
-	since map[string]time.Time
+	until map[string]time.Time
 }
 
-func (r *rests) begin(scope string) {
+func (r *rests) begin(scope string, rest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.since == nil {
-		r.since = map[string]time.Time{}
+	if r.until == nil {
+		r.until = map[string]time.Time{}
 	}
-	r.since[scope] = time.Now()
+	r.until[scope] = time.Now().Add(rest)
 }
 
 func (r *rests) on(scope string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	since, found := r.since[scope]
-	return found && time.Since(since) < restTime
+	return time.Now().Before(r.until[scope])
 }
