@@ -19,6 +19,9 @@ type Backend interface {
 	// Transcript returns the stored messages of a session, oldest first.
 	// [ErrNotFound] if there is no such session.
 	Transcript(ctx context.Context, session string) ([]TranscriptMessage, error)
+	// Unasked returns the replies of a session that ended after a time and that nobody
+	// wrote for, oldest first, at most 100. None if there is no such session.
+	Unasked(ctx context.Context, session string, after time.Time) ([]UnaskedReply, error)
 }
 
 // Inbox takes messages in and tells how they fare.

@@ -178,6 +178,26 @@ const (
 	ApprovalDropped  ApprovalStatus = "dropped" // the turn ended, or the user wrote something else
 )
 
+// Cause says what began a turn that nobody wrote for.
+type Cause string
+
+// The causes of replies that come unasked.
+const (
+	CauseJob      Cause = "job"      // a job was due
+	CauseSubagent Cause = "subagent" // a subagent reported
+)
+
+// UnaskedReply is a reply to no message of a person's. On a push channel it is sent;
+// clients of another fetch it.
+type UnaskedReply struct {
+	Turn    string    `json:"turn"`
+	Cause   Cause     `json:"cause"`
+	Label   string    `json:"label"`  // what the job or the subagent is called
+	Status  Status    `json:"status"` // final
+	Reply   string    `json:"reply"`  // Markdown
+	EndedAt time.Time `json:"ended_at"`
+}
+
 // Approval is a question whether a tool call may be run.
 type Approval struct {
 	ID        string `json:"id"`

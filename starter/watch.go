@@ -38,21 +38,15 @@ func (s *Starter) Message(ctx context.Context, id string) (channels.MessageState
 		return state, nil
 	}
 	state.Turn, state.Reply, state.Usage = turn.ID, turn.Reply, channels.Usage(turn.Usage)
-	switch turn.Status {
-	case store.TurnRunning:
-		state.Status = channels.Running
-		if state.Approvals, err = s.approvals(ctx, inbound); err != nil {
-			return channels.MessageState{}, err
-		}
-	case store.TurnDone:
-		state.Status = channels.Done
-	case store.TurnFailed, store.TurnStopped:
-		state.Status = channels.Failed
-	}
-	if state.Status.Ended() {
+	if state.Status = statusOf(turn.Status); state.Status.Ended() {
 		state.Answered, err = s.answered(ctx, inbound)
+	} else {
+		state.Approvals, err = s.approvals(ctx, inbound)
 	}
-	return state, err
+	if err != nil {
+		return channels.MessageState{}, err
+	}
+	return state, nil
 }
 
 // answered is how the question stands that a message answered; nil if it is none that
@@ -200,6 +194,40 @@ func (s *Starter) Transcript(ctx context.Context, session string) ([]channels.Tr
 		}
 	}
 	return messages, nil
+}
+
+// unaskedLimit bounds the replies that a channel is told of at once.
+const unaskedLimit = 100
+
+// Unasked implements [channels.Backend].
+func (s *Starter) Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+	rows, err := s.o.Store.Unasked(ctx, session, after, unaskedLimit)
+	if err != nil {
+		return nil, fmt.Errorf("look for replies that came unasked: %w", err)
+	}
+	replies := make([]channels.UnaskedReply, len(rows))
+	for i, row := range rows {
+		replies[i] = channels.UnaskedReply{
+			Turn: row.Turn.ID, Cause: channels.CauseSubagent, Label: row.Label,
+			Status: statusOf(row.Turn.Status), Reply: row.Turn.Reply, EndedAt: row.Turn.EndedAt,
+		}
+		if row.Job != "" {
+			replies[i].Cause = channels.CauseJob
+		}
+	}
+	return replies, nil
+}
+
+// statusOf is a turn's status as a channel sees it.
+func statusOf(status store.TurnStatus) channels.Status {
+	switch status {
+	case store.TurnDone:
+		return channels.Done
+	case store.TurnFailed, store.TurnStopped:
+		return channels.Failed
+	default:
+		return channels.Running
+	}
 }
 
 // currentEpoch asks the store for a session's transcript since its last fresh start.

@@ -47,6 +47,7 @@ type Backend struct {
 	release  chan struct{} // not nil: Accept waits for it
 	paired   map[[2]string]bool
 	drafts   map[string]*draft
+	unasked  map[string][]channels.UnaskedReply // by session
 }
 
 type message struct {
@@ -61,7 +62,7 @@ func NewBackend(answer func(channels.InboundMessage) *Answer) *Backend {
 	if answer == nil {
 		answer = Echo
 	}
-	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, drafts: map[string]*draft{}}
+	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, drafts: map[string]*draft{}, unasked: map[string][]channels.UnaskedReply{}}
 }
 
 // MessageID implements [channels.Backend].
@@ -198,6 +199,32 @@ func (b *Backend) Transcript(_ context.Context, session string) ([]channels.Tran
 		return nil, channels.ErrNotFound
 	}
 	return transcript, nil
+}
+
+// Unasked implements [channels.Backend].
+func (b *Backend) Unasked(_ context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var replies []channels.UnaskedReply
+	for _, r := range b.unasked[session] {
+		if r.EndedAt.After(after) && len(replies) < unaskedLimit {
+			replies = append(replies, r)
+		}
+	}
+	return replies, nil
+}
+
+// unaskedLimit is that of [channels.Backend].
+const unaskedLimit = 100
+
+// Say has a reply come unasked in a session, now unless it has EndedAt.
+func (b *Backend) Say(session string, r channels.UnaskedReply) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.EndedAt.IsZero() {
+		r.EndedAt = time.Now().UTC()
+	}
+	b.unasked[session] = append(b.unasked[session], r)
 }
 
 // Emit lets an event happen to the accepted message with this ID of ours. An

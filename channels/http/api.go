@@ -41,7 +41,7 @@ func (a *api) handler() nethttp.Handler {
 	route("POST", "/v1/messages", a.private, a.postMessage)
 	route("GET", "/v1/messages/{id}", a.private, a.getMessage)
 	route("GET", "/v1/messages/{id}/events", a.private, a.getEvents)
-	route("GET", "/v1/sessions/{path...}", a.private, a.getTranscript)
+	route("GET", "/v1/sessions/{path...}", a.private, a.getSession)
 	route("POST", "/v1/chat/completions", a.private, a.postChat)
 	route("GET", "/v1/models", a.private, a.getModels)
 	mux.Handle("/", a.serve(a.private(nothingHere)))
@@ -125,12 +125,19 @@ func (a *api) message(r *nethttp.Request) (channels.MessageState, error) {
 	return a.backend.Message(r.Context(), a.backend.MessageID(Name, "", r.PathValue("id")))
 }
 
-// getTranscript takes the rest of the path, since a session key may have slashes.
-func (a *api) getTranscript(w nethttp.ResponseWriter, r *nethttp.Request) error {
-	key, ok := strings.CutSuffix(r.PathValue("path"), "/messages")
-	if !ok || key == "" {
-		return notFound("there is nothing at " + r.URL.Path + ": a transcript is at /v1/sessions/KEY/messages, with a key like http:main")
+// getSession takes the rest of the path, since a session key may have slashes.
+func (a *api) getSession(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	path := r.PathValue("path")
+	if key, ok := strings.CutSuffix(path, "/messages"); ok && key != "" {
+		return a.getTranscript(w, r, key)
 	}
+	if key, ok := strings.CutSuffix(path, "/unasked"); ok && key != "" {
+		return a.getUnasked(w, r, key)
+	}
+	return notFound("there is nothing at " + r.URL.Path + ": a transcript is at /v1/sessions/KEY/messages, with a key like http:main")
+}
+
+func (a *api) getTranscript(w nethttp.ResponseWriter, r *nethttp.Request, key string) error {
 	messages, err := a.backend.Transcript(r.Context(), key)
 	if err != nil {
 		return err
@@ -139,5 +146,24 @@ func (a *api) getTranscript(w nethttp.ResponseWriter, r *nethttp.Request) error 
 		messages = []channels.TranscriptMessage{}
 	}
 	writeJSON(w, nethttp.StatusOK, Transcript{Session: key, Messages: messages})
+	return nil
+}
+
+func (a *api) getUnasked(w nethttp.ResponseWriter, r *nethttp.Request, key string) error {
+	var after time.Time
+	if text := r.URL.Query().Get("after"); text != "" {
+		var err error
+		if after, err = time.Parse(time.RFC3339, text); err != nil {
+			return invalid("after", "after has to be a time such as 2026-03-04T15:30:00Z: the ended_at of the last reply that you have")
+		}
+	}
+	replies, err := a.backend.Unasked(r.Context(), key, after)
+	if err != nil {
+		return err
+	}
+	if replies == nil {
+		replies = []channels.UnaskedReply{}
+	}
+	writeJSON(w, nethttp.StatusOK, Unasked{Session: key, Replies: replies})
 	return nil
 }

@@ -52,6 +52,12 @@ type Transcript struct {
 	Messages []channels.TranscriptMessage `json:"messages"`
 }
 
+// Unasked answers GET /v1/sessions/KEY/unasked.
+type Unasked struct {
+	Session string                  `json:"session"`
+	Replies []channels.UnaskedReply `json:"replies"`
+}
+
 // Health answers GET /healthz.
 type Health struct {
 	Status  string `json:"status"` // "ok"

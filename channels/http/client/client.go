@@ -54,6 +54,18 @@ func (c *Client) Transcript(ctx context.Context, session string) ([]channels.Tra
 	return transcript.Messages, err
 }
 
+// Unasked returns the replies of the session with this key that ended after a time
+// and that nobody wrote for, oldest first, at most 100.
+func (c *Client) Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+	query := url.Values{}
+	if !after.IsZero() {
+		query.Set("after", after.UTC().Format(time.RFC3339Nano))
+	}
+	var unasked http.Unasked
+	err := c.call(ctx, "GET", "/v1/sessions/"+url.PathEscape(session)+"/unasked?"+query.Encode(), nil, &unasked)
+	return unasked.Replies, err
+}
+
 // Health reports that the agent serves, and its version.
 func (c *Client) Health(ctx context.Context) (http.Health, error) {
 	var health http.Health

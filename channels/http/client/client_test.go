@@ -80,6 +80,18 @@ func TestClient(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, transcript, 2)
 		require.Equal(t, "echo: hi", transcript[1].Content)
+
+		said := channels.UnaskedReply{
+			Turn: "m1", Cause: channels.CauseJob, Label: "plants", Status: channels.Done, Reply: "water them",
+			EndedAt: time.Date(2026, 3, 4, 15, 30, 0, 123456000, time.UTC),
+		}
+		backend.Say(receipt.Session, said)
+		unasked, err := c.Unasked(t.Context(), receipt.Session, time.Time{})
+		require.NoError(t, err)
+		require.Equal(t, []channels.UnaskedReply{said}, unasked)
+		unasked, err = c.Unasked(t.Context(), receipt.Session, said.EndedAt.Local())
+		require.NoError(t, err)
+		require.Empty(t, unasked)
 	})
 
 	t.Run("health needs no token, the rest says what is wrong with it", func(t *testing.T) {
