@@ -22,23 +22,24 @@ func question(turn string, index int) store.Approval {
 	}
 }
 
-func (b *bundle) ask(t *testing.T, turn string, index int) (store.Approval, string) {
+// ask asks about a call of turn m1.
+func (b *bundle) ask(t *testing.T, index int) (store.Approval, string) {
 	t.Helper()
-	asked, outbox, err := b.AskApproval(t.Context(), question(turn, index), time.Hour, secret)
+	asked, outbox, err := b.AskApproval(t.Context(), question("m1", index), time.Hour, secret)
 	require.NoError(t, err)
 	return asked, outbox
 }
 
-// asking begins a turn that asks for n calls.
-func (b *bundle) asking(t *testing.T, turn string, n int) {
+// asking begins turn m1, which asks for n calls.
+func (b *bundle) asking(t *testing.T, n int) {
 	t.Helper()
-	b.accept(t, turn)
-	b.begin(t, step(turn, 1, turn))
+	b.accept(t, "m1")
+	b.begin(t, step("m1", 1, "m1"))
 	names := make([]string, n)
 	for i := range names {
 		names[i] = "exec"
 	}
-	b.complete(t, turn, 1, names...)
+	b.complete(t, "m1", 1, names...)
 }
 
 func (b *bundle) waiting(t *testing.T, where store.Route) []string {
@@ -54,15 +55,15 @@ func (b *bundle) waiting(t *testing.T, where store.Route) []string {
 
 // approvals checks that a question is asked once and answered once.
 func approvals(t *testing.T, b *bundle) {
-	b.asking(t, "m1", 3)
-	first, outbox := b.ask(t, "m1", 0)
+	b.asking(t, 3)
+	first, outbox := b.ask(t, 0)
 	require.Equal(t, channels.ApprovalWaiting, first.Status)
 	require.WithinDuration(t, time.Now().Add(time.Hour), first.ExpiresAt, time.Minute)
-	again, same := b.ask(t, "m1", 0)
+	again, same := b.ask(t, 0)
 	require.Equal(t, first, again)
 	require.Equal(t, outbox, same)
-	b.ask(t, "m1", 1)
-	b.ask(t, "m1", 2)
+	b.ask(t, 1)
+	b.ask(t, 2)
 	out, err := b.Outbox(t.Context(), outbox)
 	require.NoError(t, err)
 	require.Equal(t, first.ID, out.Approval)
@@ -82,7 +83,7 @@ func approvals(t *testing.T, b *bundle) {
 	late, err := b.DecideApproval(t.Context(), store.Decision{Approval: first.ID, Status: channels.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
 	require.NoError(t, err)
 	require.Equal(t, decided, late, "the first answer counts")
-	asked, _ := b.ask(t, "m1", 0)
+	asked, _ := b.ask(t, 0)
 	require.Equal(t, decided, asked)
 	found, err := b.ApprovalDecidedIn(t.Context(), "in test:ana")
 	require.NoError(t, err)
@@ -104,7 +105,7 @@ func approvals(t *testing.T, b *bundle) {
 
 // approvalExpires checks that a question is not answered after its time.
 func approvalExpires(t *testing.T, b *bundle) {
-	b.asking(t, "m1", 2)
+	b.asking(t, 2)
 	_, _, err := b.AskApproval(t.Context(), question("m1", 0), -time.Second, "?")
 	require.NoError(t, err)
 	require.Empty(t, b.waiting(t, where))
@@ -115,14 +116,14 @@ func approvalExpires(t *testing.T, b *bundle) {
 
 	_, _, err = b.AskApproval(t.Context(), question("m1", 1), -time.Second, "?")
 	require.NoError(t, err)
-	asked, _ := b.ask(t, "m1", 1)
+	asked, _ := b.ask(t, 1)
 	require.Equal(t, channels.ApprovalExpired, asked.Status, "asked again")
 }
 
 // approvalRace has many answer one question.
 func approvalRace(t *testing.T, b *bundle) {
-	b.asking(t, "m1", 1)
-	asked, _ := b.ask(t, "m1", 0)
+	b.asking(t, 1)
+	asked, _ := b.ask(t, 0)
 	var mine atomic.Int32
 	all(8, func(i int) {
 		by := "test:" + string(rune('a'+i))
@@ -155,13 +156,13 @@ func approvalOfSubagent(t *testing.T, b *bundle) {
 
 // approvalRemoved checks that a removed session leaves nothing of its questions.
 func approvalRemoved(t *testing.T, b *bundle) {
-	b.asking(t, "m1", 1)
-	_, outbox := b.ask(t, "m1", 0)
+	b.asking(t, 1)
+	_, outbox := b.ask(t, 0)
 	_, err := b.SaveResult(t.Context(), resultOf("m1", 0, "ok"))
 	require.NoError(t, err)
 	b.complete(t, "m1", 2)
 	b.deliver(t, outbox, "o1")
-	b.remove(t, session, 10)
+	b.remove(t, 10)
 	for name, rows := range b.dump(t) {
 		require.NotContains(t, rows, secret, name)
 	}
@@ -169,8 +170,8 @@ func approvalRemoved(t *testing.T, b *bundle) {
 
 // approvalIsNoReply checks that a question is not taken for what the turn says.
 func approvalIsNoReply(t *testing.T, b *bundle) {
-	b.asking(t, "m1", 1)
-	_, outbox := b.ask(t, "m1", 0)
+	b.asking(t, 1)
+	_, outbox := b.ask(t, 0)
 	b.deliver(t, outbox)
 	_, reply := b.complete(t, "m1", 2)
 	require.NotEmpty(t, reply)

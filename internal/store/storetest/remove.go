@@ -25,12 +25,12 @@ func (b *bundle) deliver(t *testing.T, replies ...string) {
 	}
 }
 
-// remove removes a session in parts of at most limit turns, and returns the parts.
-func (b *bundle) remove(t *testing.T, key string, limit int) []store.Removal {
+// remove removes the suite's session in parts of at most limit turns, and returns the parts.
+func (b *bundle) remove(t *testing.T, limit int) []store.Removal {
 	t.Helper()
 	var parts []store.Removal
 	for {
-		part, err := b.Removable(t.Context(), key, time.Time{}, limit)
+		part, err := b.Removable(t.Context(), session, time.Time{}, limit)
 		if len(parts) > 0 {
 			if err != nil {
 				require.ErrorIs(t, err, store.ErrNotFound)
@@ -156,7 +156,7 @@ func remove(t *testing.T, b *bundle) {
 	}
 	require.NoError(t, b.RemoveJob(t.Context(), "j1"))
 
-	parts := b.remove(t, session, 4)
+	parts := b.remove(t, 4)
 	require.Len(t, parts, 2)
 	require.Equal(t, store.Removal{
 		Session: session, Turns: []string{"m0", "m1", "m2", "m3"}, Messages: []string{"m0", "m1", "m2", "m3"},
@@ -193,7 +193,7 @@ func removeKnown(t *testing.T, b *bundle) {
 	_, _, err := b.Answer(t.Context(), answer)
 	require.NoError(t, err)
 	b.deliver(t, "o1")
-	b.remove(t, session, 10)
+	b.remove(t, 10)
 
 	stored, fresh, err := b.Accept(t.Context(), message("m1"))
 	require.NoError(t, err, "delivered again, it is not another message")
@@ -279,7 +279,7 @@ func removeChildren(t *testing.T, b *bundle) {
 	b.complete(t, "m1", 2)
 	b.deliver(t, "o1")
 
-	parts := b.remove(t, session, 10)
+	parts := b.remove(t, 10)
 	require.Len(t, parts, 2)
 	require.Equal(t, protocol.SubagentSession("m1.1.0"), parts[0].Session)
 	require.Equal(t, session, parts[1].Session)
