@@ -122,6 +122,6 @@ func unasked(t *testing.T, b *bundle) {
 	require.Equal(t, "f3", read(protocol.JobSession("j1"), time.Time{}, 10)[0].Turn.ID)
 
 	b.deliver(t, "o1", protocol.OutboxID("f1"), protocol.OutboxID(report), protocol.OutboxID("m3"))
-	b.remove(t, session, 10)
+	b.remove(t, 10)
 	require.Empty(t, read(session, time.Time{}, 10))
 }
