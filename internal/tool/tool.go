@@ -26,9 +26,9 @@ const (
 	Once       Kind = "once"       // never runs again; a lost outcome is told to the model as unknown
 )
 
-// ErrOutcomeUnknown is returned by a tool that cannot tell whether an earlier
-// attempt at the same call took effect. The model is told so; nothing is redone.
-var ErrOutcomeUnknown = errors.New("outcome unknown: an earlier attempt was interrupted and may or may not have taken effect; check before doing it again")
+// ErrOutcomeUnknown is returned by a tool that cannot tell whether the call, or an
+// earlier attempt at it, took effect. The model is told so; nothing is redone.
+var ErrOutcomeUnknown = errors.New("outcome unknown: the call was interrupted and may or may not have taken effect; check before doing it again")
 
 // Journal remembers, durably and before the effect, what a call is about to do.
 type Journal interface {

@@ -120,10 +120,10 @@ func askOnce[T any](ctx context.Context, s *server, request func(context.Context
 	if err != nil {
 		return answer, false, unsent{err}
 	}
-	ctx, sent := withMark(ctx)
-	session.calls.Add(1)
-	answer, err = within(ctx, func() (T, error) { return request(ctx, session.sdk) })
-	session.calls.Add(-1)
+	bound, release := session.bind(ctx)
+	defer release()
+	bound, sent := withMark(bound)
+	answer, err = within(bound, func() (T, error) { return request(bound, session.sdk) })
 	switch {
 	case err == nil:
 		return answer, false, nil
@@ -133,8 +133,8 @@ func askOnce[T any](ctx context.Context, s *server, request func(context.Context
 		}
 		return answer, false, err
 	case !sent.Load() && remote.As(err) == nil:
-		session.drop()
-		return answer, true, unsent{errors.New("the connection was lost")}
+		session.drop(errLost)
+		return answer, true, unsent{errLost}
 	case !sent.Load():
 		return answer, false, unsent{err}
 	}

@@ -65,34 +65,6 @@ func TestAServerThatWasKilledIsStartedByTheNextCall(t *testing.T) {
 	require.Len(t, noted(folder(described), "written"), 4)
 }
 
-func TestAServerThatHangsAltogetherIsStartedAnew(t *testing.T) {
-	t.Parallel()
-	described := overStdio(t)
-	described.Timeout = 500 * time.Millisecond
-	servers := start(t, described)
-	_, err := call(t, servers, "mcp_fake_freeze", nil)
-	require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
-	// More than its input holds: it must not take the writer with it.
-	_, err = call(t, servers, "mcp_fake_echo", args{"text": strings.Repeat("x", 1<<20)})
-	if err != nil {
-		require.ErrorContains(t, err, "did not answer")
-	}
-	require.Eventually(t, func() bool {
-		result, err := call(t, servers, "mcp_fake_echo", args{"text": "back"})
-		return err == nil && result.Text == "back"
-	}, deadline, tick)
-}
-
-func TestAnAnswerThatIsTooLarge(t *testing.T) {
-	t.Parallel()
-	servers := start(t, overStdio(t))
-	_, err := call(t, servers, "mcp_fake_large", args{"text": "17000000"})
-	require.NotNil(t, remote.As(err))
-	result, err := call(t, servers, "mcp_fake_echo", args{"text": "still there"})
-	require.NoError(t, err)
-	require.Equal(t, "still there", result.Text)
-}
-
 func TestNothingIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
@@ -140,13 +112,6 @@ func gone(pid int) bool {
 	}
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err == nil && strings.Contains(string(status), ") Z ")
-}
-
-func TestWhatIsNoMessageIsLeftOut(t *testing.T) {
-	t.Parallel()
-	result, err := call(t, start(t, overStdio(t)), "mcp_fake_print", nil)
-	require.NoError(t, err)
-	require.Equal(t, "printed", result.Text)
 }
 
 func TestTheEnvironmentIsScrubbed(t *testing.T) {

@@ -20,6 +20,9 @@ var (
 	harmless   = &sdk.ToolAnnotations{DestructiveHint: new(bool)}
 )
 
+// enormous stands for a text that is longer than a message may be.
+const enormous = "ENORMOUS"
+
 // fake is a server whose tools behave in all kinds of ways.
 type fake struct {
 	*sdk.Server
@@ -82,9 +85,9 @@ func newFake(folder string) *fake {
 		}
 		return said(strings.Repeat("x", size)), nil
 	})
-	f.tool("print", readOnly, func(context.Context, *sdk.CallToolRequest, map[string]string) (*sdk.CallToolResult, error) {
+	f.tool("print", readOnly, func(_ context.Context, _ *sdk.CallToolRequest, a map[string]string) (*sdk.CallToolResult, error) {
 		// As one server in two does by mistake, where only messages belong.
-		fmt.Println("[INFO] printing\n\n" + strings.Repeat("x", 100_000))
+		fmt.Println(strings.ReplaceAll(a["text"], enormous, strings.Repeat("x", 17_000_000)))
 		return said("printed"), nil
 	})
 	f.tool("fail", harmless, func(context.Context, *sdk.CallToolRequest, map[string]string) (*sdk.CallToolResult, error) {

@@ -43,7 +43,8 @@ type link struct {
 	ctx      context.Context // ends with the connection
 	cancel   context.CancelFunc
 	conn     atomic.Pointer[sdk.Connection]
-	listened atomic.Bool // the stream of notifications was asked for
+	listened atomic.Bool  // the stream of notifications was asked for
+	signs    atomic.Int64 // of life: answers, and what came of their bodies
 }
 
 func newLink(s *server) *link {
@@ -99,6 +100,9 @@ func (l *link) abort() {
 // why implements transport.
 func (l *link) why() string { return "" }
 
+// heard implements transport.
+func (l *link) heard() int64 { return l.signs.Load() }
+
 // RoundTrip implements [http.RoundTripper]. What fails is a *remote.Error, which
 // the SDK takes for the failure of that request alone: its own reading of answers
 // ends the whole session.
@@ -116,7 +120,7 @@ func (l *link) listen(request *http.Request) (*http.Response, error) {
 	impatient := time.AfterFunc(listenLimit, cancel)
 	response, err := l.send(request.WithContext(ctx))
 	if err == nil && impatient.Stop() && response.StatusCode == http.StatusOK {
-		response.Body = &body{ReadCloser: response.Body, release: cancel}
+		response.Body = &body{ReadCloser: response.Body, signs: &l.signs, release: cancel}
 		return response, nil
 	}
 	if err == nil {
@@ -141,7 +145,8 @@ func (l *link) send(request *http.Request) (*http.Response, error) {
 	}
 	response, err := l.client.RoundTrip(sent)
 	if err == nil {
-		response.Body = &body{ReadCloser: response.Body, release: release}
+		l.signs.Add(1)
+		response.Body = &body{ReadCloser: response.Body, signs: &l.signs, release: release}
 		return l.answer(request, response)
 	}
 	release()
@@ -237,7 +242,16 @@ func (l *link) refused(request *http.Request, response *http.Response, kind stri
 // body is a response's, whose end releases what the request holds.
 type body struct {
 	io.ReadCloser
+	signs   *atomic.Int64 // counts what is read
 	release func()
+}
+
+func (b *body) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if n > 0 {
+		b.signs.Add(1)
+	}
+	return n, err
 }
 
 func (b *body) Close() error {

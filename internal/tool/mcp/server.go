@@ -147,7 +147,7 @@ func (s *server) settle(session *session, err error) {
 func (s *server) shut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.next.err = errors.New("the connection was closed")
+	s.next.err = errClosed
 	close(s.next.done)
 }
 
@@ -161,8 +161,9 @@ func (s *server) keep(ctx context.Context, session *session) {
 			}
 			continue
 		case <-ctx.Done():
+			session.drop(errClosed)
 		case <-session.ended:
-		case <-session.broken:
+		case <-session.use.Done():
 		}
 		break
 	}

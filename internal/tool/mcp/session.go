@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,18 +15,25 @@ type transport interface {
 	sdk.Transport
 	close(*sdk.ClientSession) // ends the connection, gently, within seconds
 	abort()                   // ends it at once, also while it is made
-	why() string              // says what is known of why it ended, after it did
+	why() string              // says what is known of why it ended, after it did, unless we ended it
+	heard() int64             // grows with each sign of life
 }
+
+// errHung, errLost and errClosed are the causes of a session that is given up.
+var (
+	errHung   = errors.New("it gave no sign of life and was given up")
+	errLost   = errors.New("the connection was lost")
+	errClosed = errors.New("the connection was closed")
+)
 
 // session is a connection to a server that is up.
 type session struct {
 	transport
 	sdk    *sdk.ClientSession
-	ended  chan struct{} // closed when the connection is over
-	broken chan struct{} // closed when it is of no use any more
-	once   sync.Once
-	calls  atomic.Int32 // in flight
-	probed atomic.Bool  // a probe goes on
+	ended  chan struct{}           // closed when the connection is over
+	use    context.Context         // ends when it is of no use any more
+	drop   context.CancelCauseFunc // gives it up, and all calls that wait
+	probed atomic.Bool             // a probe goes on
 }
 
 // open connects to the server and reads its lists.
@@ -45,7 +51,8 @@ func (s *server) open(ctx context.Context) (*session, error) {
 		t.abort()
 		return nil, err
 	}
-	opened := &session{transport: t, sdk: connected, ended: make(chan struct{}), broken: make(chan struct{})}
+	opened := &session{transport: t, sdk: connected, ended: make(chan struct{})}
+	opened.use, opened.drop = context.WithCancelCause(context.WithoutCancel(ctx))
 	go func() {
 		defer close(opened.ended)
 		_ = connected.Wait() // why says more
@@ -74,34 +81,50 @@ func (s *server) unreached(ctx context.Context, t transport, err error) error {
 
 func (s *session) close() { s.transport.close(s.sdk) }
 
-// drop gives the session up: calls on it cannot succeed any more.
-func (s *session) drop() { s.once.Do(func() { close(s.broken) }) }
+// why says why the session ended.
+func (s *session) why() string {
+	err := context.Cause(s.use)
+	switch {
+	case err == nil:
+		return s.transport.why()
+	case errors.Is(err, errLost):
+		return cmp.Or(s.transport.why(), err.Error())
+	default:
+		return err.Error()
+	}
+}
 
 func (s *session) over() bool {
 	select {
 	case <-s.ended:
 		return true
-	case <-s.broken:
-		return true
 	default:
-		return false
+		return s.use.Err() != nil
 	}
 }
 
+// bind returns a context that ends with ctx, and when the session is given up.
+func (s *session) bind(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.use, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
 // probe asks for a sign of life after a call got no answer in time. A server that
-// gives none, and works for nobody else, is given up: the next call starts it anew.
+// gives none, of whatever kind, is given up: the next call starts it anew.
 func (s *session) probe(ctx context.Context, patience time.Duration) {
 	if !s.probed.CompareAndSwap(false, true) {
 		return
 	}
+	before := s.heard()
 	go func() {
 		defer s.probed.Store(false)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		// An error is a sign of life, too.
 		_, _ = within(ctx, func() (struct{}, error) { return struct{}{}, s.sdk.Ping(ctx, nil) })
-		if ctx.Err() != nil && s.calls.Load() == 0 {
-			s.drop()
+		if ctx.Err() != nil && s.heard() == before {
+			s.drop(errHung)
 		}
 	}()
 }

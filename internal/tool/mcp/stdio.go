@@ -10,21 +10,16 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-const (
-	// grace is how long a process has to end after its input was closed, and then
-	// once more after it was asked to.
-	grace = time.Second
-	// frameLimit bounds one message of a server, in bytes. A longer one ends the
-	// connection.
-	frameLimit = 16 << 20
-)
+// grace is how long a process has to end after its input was closed, and then
+// once more after it was asked to.
+const grace = time.Second
 
 // process is a server that we start. It is a transport, connected once.
 type process struct {
@@ -32,9 +27,12 @@ type process struct {
 	log    *slog.Logger
 	redact func(string) string
 
-	stdin  *os.File // our ends
-	stdout *os.File
-	stderr *lines
+	stdin    *os.File // our ends
+	stdout   *os.File
+	messages *messages // of stdout
+	stderr   *lines
+	left     atomic.Bool // its output ended, or it did
+	ended    atomic.Bool // by us: it had not left
 
 	mu      sync.Mutex
 	alive   bool          // started, and not reaped
@@ -68,56 +66,6 @@ func environment(extra map[string]string) []string {
 	return append([]string{}, env...) // never nil, which would mean ours
 }
 
-// Connect implements [sdk.Transport].
-func (p *process) Connect(ctx context.Context) (sdk.Connection, error) {
-	if err := p.start(); err != nil {
-		return nil, err
-	}
-	transport := &sdk.IOTransport{Reader: output{newMessages(p.stdout, p.log), p}, Writer: input{p}, MaxLineLength: frameLimit}
-	connection, err := transport.Connect(ctx)
-	return pipe{connection}, err
-}
-
-// pipe notes what was sent. A message that was not written whole is not served.
-type pipe struct{ sdk.Connection }
-
-// Write implements [sdk.Connection].
-func (p pipe) Write(ctx context.Context, message jsonrpc.Message) error {
-	sent := sentMark(ctx)
-	sent.Store(true)
-	err := p.Connection.Write(ctx, message)
-	if err != nil {
-		sent.Store(false)
-	}
-	return err
-}
-
-// output is the process's standard output. It stays open as long as the process,
-// which may write while it ends.
-type output struct {
-	*messages
-	process *process
-}
-
-// Close implements [io.Closer].
-func (o output) Close() error {
-	go func() {
-		<-o.process.exited
-		o.process.stdout.Close()
-	}()
-	return nil
-}
-
-// input is the process's standard input. Closing it ends the process.
-type input struct{ *process }
-
-func (i input) Write(data []byte) (int, error) { return i.stdin.Write(data) }
-
-func (i input) Close() error {
-	go i.end()
-	return nil
-}
-
 // start starts the process on pipes of its own: those of [exec.Cmd] are closed
 // when it ends, with what it wrote last still unread.
 func (p *process) start() error {
@@ -147,6 +95,7 @@ func (p *process) start() error {
 	theirs = append(theirs, errs)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, errs
 	p.stdin, p.stdout, p.stderr = stdin, stdout, &lines{file: stderr, done: make(chan struct{})}
+	p.messages = newMessages(stdout, p.log)
 	started := make(chan error, 1)
 	go p.live(started)
 	if err := <-started; err != nil {
@@ -172,6 +121,7 @@ func (p *process) live(started chan<- error) {
 		return
 	}
 	awaitExit(p.cmd)
+	p.left.Store(true)
 	p.mu.Lock()
 	p.kill(syscall.SIGKILL) // what it left behind in its group
 	_ = p.cmd.Wait()        // its state is what why reports
@@ -208,6 +158,7 @@ func (p *process) kill(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid
 // end ends the process, the gentle way first, and returns when it is gone.
 func (p *process) end() {
 	p.once.Do(func() {
+		p.ended.Store(!p.left.Load())
 		p.stdin.Close()
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			select {
@@ -236,14 +187,18 @@ func (p *process) abort() {
 	}
 }
 
-// why implements transport: it says how the process ended, and its last words.
+// heard implements transport.
+func (p *process) heard() int64 { return p.messages.count.Load() }
+
+// why implements transport: it says how the process ended by itself, and its last
+// words.
 func (p *process) why() string {
 	select {
 	case <-p.exited:
 	case <-time.After(grace):
 		return ""
 	}
-	if p.cmd.ProcessState == nil {
+	if p.cmd.ProcessState == nil || p.ended.Load() {
 		return ""
 	}
 	<-p.stderr.done
