@@ -15,8 +15,8 @@ var embedded embed.FS
 // builtinFolder is where the workspace has the files of the built-in skills.
 const builtinFolder = ".holdfast/skills"
 
-// builtins returns the built-in skills, whose files then are in the workspace.
-func builtins(root *os.Root) []file {
+// builtins returns the built-in skills; install has their files in the workspace.
+func builtins(root *os.Root, install func(root *os.Root, name string, content []byte) error) []file {
 	entries, _ := embedded.ReadDir("builtin") // cannot fail: it is embedded
 	found := make([]file, len(entries))
 	for i, entry := range entries {

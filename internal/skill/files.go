@@ -30,6 +30,7 @@ type file struct {
 	builtin bool
 	front   frontMatter
 	body    string
+	cut     bool  // only its beginning was read
 	err     error // why it cannot be used
 }
 
@@ -42,12 +43,12 @@ func ofWorkspace(root *os.Root) []file {
 	var found []file
 	for _, name := range names {
 		f := file{name: name, path: path.Join(folder, name, fileName)}
-		text, err := read(root, f.path)
+		text, cut, err := read(root, f.path)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
 		f.front, f.body = parse(text)
-		f.err = err
+		f.cut, f.err = cut, err
 		found = append(found, f)
 	}
 	return found
@@ -79,31 +80,31 @@ func folders(root *os.Root) ([]string, error) {
 	return names, nil
 }
 
-// read returns the text of a regular file, cut if it is large. Links are followed
+// read returns the text of a regular file, which is cut if it is large. Links are followed
 // as far as they stay in the workspace.
-func read(root *os.Root, name string) (string, error) {
+func read(root *os.Root, name string) (text string, cut bool, err error) {
 	info, err := root.Stat(name)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	// Opening a pipe would wait for its writer.
 	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a file")
+		return "", false, errors.New("it is not a file")
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if len(data) <= fileLimit {
-		return clean(string(data)), nil
+		return clean(string(data)), false, nil
 	}
-	text := protocol.Cut(clean(string(data)), fileLimit)
-	return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", text, fileLimit>>10, name), nil
+	text = protocol.Cut(clean(string(data)), fileLimit)
+	return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", text, fileLimit>>10, name), true, nil
 }
 
 // clean makes text fit for a JSON request, with lines that end as ours do.

@@ -22,14 +22,21 @@ type frontMatter struct {
 	always      bool
 	bins        []string
 	env         []string
+	broken      string // what is wrong with it, and what to do; empty if nothing
 }
 
 // parse parts a SKILL.md into what it says of itself and its instructions. What is
 // broken in the front matter is left out.
 func parse(content string) (frontMatter, string) {
-	front, body := split(content)
-	fields := fieldsOf(front)
+	front, body, closed := split(content)
+	fields, lost := fieldsOf(front)
 	m := frontMatter{name: text(fields["name"]), description: text(fields["description"])}
+	switch {
+	case !closed:
+		m.broken = "its front matter has no end; write --- on a line of its own after it"
+	case lost != "":
+		m.broken = "its front matter is no YAML where it says " + oneLine(lost, nameLimit) + "; correct that"
+	}
 	own := []map[string]any{fields}
 	for _, from := range []map[string]any{fields, mapping(fields["metadata"])} {
 		for _, vendor := range []string{"holdfast", "nanobot", "openclaw"} {
@@ -49,31 +56,31 @@ func parse(content string) (frontMatter, string) {
 }
 
 // split parts the front matter, which lies between two lines "---", from the rest.
-func split(text string) (front, body string) {
+// Without the second there is none.
+func split(text string) (front, body string, closed bool) {
 	const fence = "---"
 	at := 0
 	for line := range strings.Lines(text) {
 		marks := strings.TrimRight(line, " \t\n") == fence
 		switch {
 		case at == 0 && !marks:
-			return "", text
+			return "", text, true
 		case at > 0 && marks:
-			return front, text[at+len(line):]
+			return front, text[at+len(line):], true
 		case at > 0:
 			front += line
 		}
 		at += len(line)
 	}
-	return "", text
+	return "", text, text == ""
 }
 
 // fieldsOf decodes front matter. If it is no YAML, each of its entries is decoded
 // by itself, and one that still is none (a description with a colon in it, which
-// nanobot takes) counts as text.
-func fieldsOf(front string) map[string]any {
-	var fields map[string]any
+// nanobot takes) counts as text. lost is the key of one that is not even that.
+func fieldsOf(front string) (fields map[string]any, lost string) {
 	if err := yaml.Unmarshal([]byte(front), &fields); err == nil {
-		return fields
+		return fields, ""
 	}
 	fields = map[string]any{}
 	for _, entry := range entries(front) {
@@ -83,9 +90,13 @@ func fieldsOf(front string) map[string]any {
 			continue
 		}
 		key, value, _ := strings.Cut(entry, ":")
-		fields[strings.TrimSpace(key)] = strings.Trim(strings.TrimSpace(value), `"'`)
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		fields[key] = strings.Trim(value, `"'`)
+		if value == "" || strings.ContainsAny(value[:1], "[{") || strings.Contains(value, "\n") {
+			lost = key
+		}
 	}
-	return fields
+	return fields, lost
 }
 
 // entries parts YAML at the lines that are not indented.

@@ -66,7 +66,7 @@ func TestFrontMatter(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, "skills/f/SKILL.md", tt.text)
 			got := own(t, dir, nothing)[0]
-			got.Location, got.Available = "", false
+			got.Location, got.Available, got.Active, got.Problem = "", false, false, ""
 			require.Equal(t, tt.want, got)
 		})
 	}

@@ -19,8 +19,10 @@ type Skill struct {
 	Builtin     bool     // comes with Holdfast
 	Always      bool     // asks to be in every prompt
 	Available   bool     // it can be read and all that it requires is there
+	Active      bool     // is in every prompt: it asks to be, is available, and there is room
 	Missing     []string // what it requires and is not there, such as "CLI: gh" and "ENV: TOKEN"
 	Text        string   // its instructions, without front matter
+	Problem     string   // what people should put right, and how; empty if nothing
 }
 
 // Environment says what is there for a skill to use. It should be that of the
@@ -45,6 +47,15 @@ const (
 // The files of the built-in skills are written into the workspace, and restored
 // when they differ, so that every tool can read them.
 func Load(workspace string, env Environment) ([]Skill, error) {
+	return load(workspace, env, install)
+}
+
+// Inspect is Load for a look at the skills: it writes no files.
+func Inspect(workspace string, env Environment) ([]Skill, error) {
+	return load(workspace, env, func(*os.Root, string, []byte) error { return nil })
+}
+
+func load(workspace string, env Environment, install func(root *os.Root, name string, content []byte) error) ([]Skill, error) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
@@ -55,7 +66,7 @@ func Load(workspace string, env Environment) ([]Skill, error) {
 	for _, f := range found {
 		taken[f.name], taken[f.front.name] = true, true
 	}
-	for _, f := range builtins(root) {
+	for _, f := range builtins(root, install) {
 		if !taken[f.name] {
 			found = append(found, f)
 		}
@@ -64,6 +75,7 @@ func Load(workspace string, env Environment) ([]Skill, error) {
 	for i, f := range found {
 		skills[i] = f.skill(workspace, env)
 	}
+	activate(skills)
 	return skills, nil
 }
 
@@ -84,7 +96,21 @@ func (f file) skill(workspace string, env Environment) Skill {
 		Available:   f.err == nil && len(missing) == 0,
 		Missing:     missing,
 		Text:        f.body,
+		Problem:     f.problem(),
 	}
+}
+
+// problem is what people should put right about a file.
+func (f file) problem() string {
+	switch {
+	case f.err != nil:
+		return fmt.Sprintf("it cannot be used: %v", f.err)
+	case f.front.broken != "":
+		return f.front.broken
+	case f.cut:
+		return fmt.Sprintf("it is larger than %d KB; shorten it, and move what is seldom needed into files beside it", fileLimit>>10)
+	}
+	return ""
 }
 
 // missing names what is required and not there.

@@ -3,8 +3,6 @@ package skill
 import (
 	"fmt"
 	"strings"
-
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // What goes into a prompt is bounded, in bytes.
@@ -51,21 +49,34 @@ func (s Skill) element() string {
 	return out.String()
 }
 
-// Active returns the text of the skills that ask to be in every prompt and have
-// what they require, each under a heading. It is empty without any.
+// activate marks the skills that are in every prompt. One for which there is no
+// room is left out, and it alone; the built-in ones have theirs first.
+func activate(skills []Skill) {
+	room := activeLimit
+	for _, builtin := range []bool{true, false} {
+		for i := range skills {
+			s := &skills[i]
+			if s.Builtin != builtin || !s.Always || !s.Available || s.Text == "" {
+				continue
+			}
+			if len(s.Text) > room {
+				s.Problem = fmt.Sprintf("it is not in every prompt, though it asks to be (always): such skills have %d KB together; shorten it", activeLimit>>10)
+				continue
+			}
+			s.Active = true
+			room -= len(s.Text)
+		}
+	}
+}
+
+// Active returns the text of the skills that are in every prompt, each under a
+// heading. It is empty without any.
 func Active(skills []Skill) string {
 	var sections []string
-	room := activeLimit
 	for _, s := range skills {
-		if !s.Always || !s.Available || s.Text == "" {
-			continue
+		if s.Active {
+			sections = append(sections, "## Skill: "+s.Name+"\n\n"+s.Text)
 		}
-		text := s.Text
-		if len(text) > room {
-			text = protocol.Cut(text, room) + "\n\n(cut: the whole is in " + s.Location + ")"
-		}
-		room = max(0, room-len(text))
-		sections = append(sections, "## Skill: "+s.Name+"\n\n"+text)
 	}
 	return strings.Join(sections, "\n\n")
 }

@@ -55,26 +55,10 @@ func TestActive(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, skill.Active(nil))
 	require.Equal(t, "## Skill: a\n\n# A\n\n## Skill: e\n\nE", skill.Active([]skill.Skill{
-		{Name: "a", Always: true, Available: true, Text: "# A"},
+		{Name: "a", Always: true, Available: true, Active: true, Text: "# A"},
 		{Name: "b", Available: true, Text: "not always"},
 		{Name: "c", Always: true, Text: "not available"},
-		{Name: "d", Always: true, Available: true},
-		{Name: "e", Always: true, Available: true, Text: "E"},
+		{Name: "d", Always: true, Available: true, Text: "no room"},
+		{Name: "e", Always: true, Available: true, Active: true, Text: "E"},
 	}))
-}
-
-func TestActiveIsBounded(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("é", 20<<10)
-	var skills []skill.Skill
-	for _, name := range []string{"a", "b", "c"} {
-		skills = append(skills, skill.Skill{Name: name, Always: true, Available: true, Text: long, Location: "/w/" + name})
-	}
-	active := skill.Active(skills)
-	require.Less(t, len(active), 65<<10)
-	require.Contains(t, active, "## Skill: a\n\n"+long+"\n\n## Skill: b\n\né")
-	require.Contains(t, active, "(cut: the whole is in /w/b)")
-	require.Contains(t, active, "## Skill: c")
-	require.Contains(t, active, "(cut: the whole is in /w/c)")
-	require.NotContains(t, active, "\uFFFD")
 }
