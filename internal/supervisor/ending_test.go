@@ -97,6 +97,27 @@ func TestStop(t *testing.T) {
 		require.Equal(t, "SIGKILL", exit.Signal)
 	})
 
+	t.Run("ends several at the same time", func(t *testing.T) {
+		t.Parallel()
+		s, dir := setup(t)
+		keys := []string{"t.1.0", "t.1.1", "t.1.2", "t.1.3"}
+		for _, key := range keys {
+			ready := filepath.Join(dir, key+".ready")
+			start(t, s, spec(key, "trap '' TERM; touch "+ready+"; while true; do sleep 0.05; done"))
+			eventually(t, func() bool { return exists(ready) }, "the command runs")
+		}
+
+		began := time.Now()
+		require.NoError(t, s.Stop(t.Context(), keys...))
+
+		require.Less(t, time.Since(began), 3*time.Second, "one after the other takes a second each")
+		for _, key := range keys {
+			p, found := s.Find(key)
+			require.True(t, found)
+			require.True(t, wait(t, p).Stopped)
+		}
+	})
+
 	t.Run("works from another process's view and twice", func(t *testing.T) {
 		t.Parallel()
 		s, dir := setup(t)

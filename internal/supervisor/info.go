@@ -46,29 +46,50 @@ func (e entry) job() (j job, err error) {
 // List returns the commands with input of an owner, running or not, the oldest
 // first.
 func (s *Supervisor) List(owner string) ([]*Process, error) {
+	all, err := s.list(func(info Info, _ phase) bool { return info.Owner == owner })
+	if err != nil {
+		return nil, err
+	}
+	var owned []*Process
+	for _, info := range all {
+		owned = append(owned, &Process{entry: entry{dir: filepath.Join(s.dir, info.Key)}})
+	}
+	return owned, nil
+}
+
+// Running returns the commands with input that run, whoever's they are, the oldest
+// first.
+func (s *Supervisor) Running() ([]Info, error) {
+	return s.list(func(_ Info, now phase) bool { return now == running })
+}
+
+// list returns those commands with input that are wanted, the oldest first.
+func (s *Supervisor) list(wanted func(Info, phase) bool) ([]Info, error) {
 	found, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("supervisor: list: %w", err)
 	}
-	var owned []*Process
-	started := map[*Process]time.Time{}
+	var all []Info
 	for _, f := range found {
 		e, err := s.entry(f.Name())
-		if err != nil || !e.exists(inputFile) || e.phase() == absent {
+		if err != nil || !e.exists(inputFile) {
 			continue
 		}
-		p := &Process{entry: e}
-		info, err := p.Info()
+		now := e.phase()
+		if now == absent {
+			continue
+		}
+		info, err := (&Process{entry: e}).Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed just now
 		}
 		if err != nil {
 			return nil, err
 		}
-		if info.Owner == owner {
-			owned, started[p] = append(owned, p), info.StartedAt
+		if wanted(info, now) {
+			all = append(all, info)
 		}
 	}
-	slices.SortStableFunc(owned, func(a, b *Process) int { return started[a].Compare(started[b]) })
-	return owned, nil
+	slices.SortStableFunc(all, func(a, b Info) int { return a.StartedAt.Compare(b.StartedAt) })
+	return all, nil
 }

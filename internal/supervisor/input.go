@@ -8,16 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // maxInput is how much, in bytes of the file, a command may be given in all.
 const maxInput = 10_000_000
-
-// inputPoll is how often a supervisor looks for more input.
-const inputPoll = 10 * time.Millisecond
 
 // ErrNoInput says that a command takes no input: it was started without
 // [Spec.Input], its input was closed, or it has had all that it may.
@@ -114,11 +110,10 @@ func inputs(data []byte) (all []input, size int) {
 }
 
 // feed passes what comes into the input file on to the command until the last of
-// it, or until nobody reads it any more. It closes to.
-func feed(from io.ReaderAt, to io.WriteCloser, ended <-chan struct{}) {
+// it, or until nobody reads it any more. It looks whenever there may be more, and
+// closes to.
+func feed(from io.ReaderAt, to io.WriteCloser, more, ended <-chan struct{}) {
 	defer to.Close()
-	poll := time.NewTicker(inputPoll)
-	defer poll.Stop()
 	for done := int64(0); ; {
 		data, err := io.ReadAll(io.NewSectionReader(from, done, maxInput))
 		if err != nil {
@@ -134,7 +129,7 @@ func feed(from io.ReaderAt, to io.WriteCloser, ended <-chan struct{}) {
 		select {
 		case <-ended:
 			return
-		case <-poll.C:
+		case <-more:
 		}
 	}
 }

@@ -249,3 +249,19 @@ func TestList(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 }
+
+func TestRunning(t *testing.T) {
+	t.Parallel()
+	s, dir := setup(t)
+	for _, key := range []string{"b.1.0", "a.1.0", "ended.1.0"} {
+		start(t, s, talk(key, "cat # "+key))
+	}
+	start(t, s, spec("plain.1.0", "sleep 100"))
+	require.NoError(t, s.Stop(t.Context(), "ended.1.0"))
+
+	running, err := open(t, dir).Running()
+	require.NoError(t, err)
+	require.Len(t, running, 2)
+	require.Equal(t, "b.1.0", running[0].Key)
+	require.Equal(t, supervisor.Info{Key: "a.1.0", Owner: "me", Command: "cat # a.1.0", StartedAt: running[1].StartedAt}, running[1])
+}

@@ -64,8 +64,7 @@ func supervise(e entry) error {
 	if err := e.mark(startedFile); err != nil {
 		return fmt.Errorf("record the start: %w", err)
 	}
-	// Without its directory nobody can find the command, or stop it.
-	exit := run(j, input, output, func() bool { return e.exists(stopFile) || !e.exists(lockFile) })
+	exit := run(e, j, input, output)
 	if exit.OutputBytes > 0 {
 		if err := output.Sync(); err != nil {
 			fmt.Fprintln(os.Stderr, "sync output:", err)
@@ -73,6 +72,10 @@ func supervise(e entry) error {
 	}
 	return e.finish(exit)
 }
+
+// stopped reports whether the command is to end. Without its directory nobody can
+// find it, or stop it.
+func (e entry) stopped() bool { return e.exists(stopFile) || !e.exists(lockFile) }
 
 func (e entry) finish(exit Exit) error {
 	if exit.StartedAt.IsZero() {

@@ -11,7 +11,11 @@ import (
 )
 
 const (
-	stopPoll     = 20 * time.Millisecond
+	// How often a supervisor looks for a stop and for more input: if the kernel says
+	// when there is something, and if it does not.
+	watchedPoll   = time.Second
+	unwatchedPoll = 20 * time.Millisecond
+
 	timeoutGrace = 2 * time.Second        // from SIGTERM to SIGKILL when the time is up
 	stopGrace    = time.Second            // the same when somebody waits for it
 	linger       = time.Second            // how long children may write when the command itself has ended
@@ -22,7 +26,8 @@ const (
 type command struct {
 	cmd     *exec.Cmd
 	pipe    *os.File
-	stdin   *os.File // nil if it has no input
+	stdin   *os.File      // nil if it has no input
+	more    chan struct{} // has something in it when there may be more input
 	copy    *limitedCopy
 	exited  chan struct{} // the process has ended
 	drained chan struct{} // all that has the pipe open has ended
@@ -31,10 +36,10 @@ type command struct {
 	killed  bool // was sent SIGKILL
 }
 
-// run runs the job to its end. input is nil for none.
-func run(j job, input *os.File, output io.Writer, stopped func() bool) Exit {
+// run runs the entry's job to its end. input is nil for none.
+func run(e entry, j job, input *os.File, output io.Writer) Exit {
 	c := &command{
-		copy:   &limitedCopy{to: output, left: j.MaxOutput},
+		copy: &limitedCopy{to: output, left: j.MaxOutput}, more: make(chan struct{}, 1),
 		exited: make(chan struct{}), drained: make(chan struct{}),
 		exit: Exit{StartedAt: time.Now()},
 	}
@@ -42,7 +47,7 @@ func run(j job, input *os.File, output io.Writer, stopped func() bool) Exit {
 		c.exit.Code, c.exit.Error = -1, err.Error()
 		return c.exit
 	}
-	c.await(j.Timeout, stopped)
+	c.await(e, j.Timeout)
 	c.exit.DurationMS = time.Since(c.exit.StartedAt).Milliseconds()
 	c.settle()
 	return c.exit
@@ -71,7 +76,7 @@ func (c *command) start(j job, input *os.File) error {
 		return err
 	}
 	if input != nil {
-		go feed(input, c.stdin, c.exited)
+		go feed(input, c.stdin, c.more, c.exited)
 	}
 	go func() {
 		defer close(c.exited)
@@ -86,14 +91,26 @@ func (c *command) start(j job, input *os.File) error {
 }
 
 // await returns when the process has ended, by itself or by us.
-func (c *command) await(timeout time.Duration, stopped func() bool) {
+func (c *command) await(e entry, timeout time.Duration) {
 	var late, kill <-chan time.Time
 	if timeout > 0 {
 		late = time.After(timeout)
 	}
-	poll := time.NewTicker(stopPoll)
+	changed, unwatch := watch(e)
+	defer unwatch()
+	every := watchedPoll
+	if changed == nil {
+		every = unwatchedPoll
+	}
+	poll := time.NewTicker(every)
 	defer poll.Stop()
-	for {
+	for asked := false; ; {
+		if !asked && !c.killed && e.stopped() {
+			asked = true
+			c.exit.Stopped = !c.exit.TimedOut
+			kill = c.terminate(stopGrace)
+		}
+		wake(c.more)
 		select {
 		case <-c.exited:
 			return
@@ -102,16 +119,20 @@ func (c *command) await(timeout time.Duration, stopped func() bool) {
 				c.exit.TimedOut = true
 				kill = c.terminate(timeoutGrace)
 			}
-		case <-poll.C:
-			if !c.exit.Stopped && !c.killed && stopped() {
-				c.exit.Stopped = !c.exit.TimedOut
-				kill = c.terminate(stopGrace)
-				poll.Stop()
-			}
 		case <-kill:
 			c.killed = true
 			c.signal(unix.SIGKILL)
+		case <-changed:
+		case <-poll.C:
 		}
+	}
+}
+
+// wake puts something into a channel that holds one thing.
+func wake(ch chan<- struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
 	}
 }
 

@@ -168,19 +168,28 @@ func (s *Supervisor) Find(key string) (*Process, bool) {
 	return &Process{entry: e}, true
 }
 
-// Stop ends the command of that key and all that is left of its process group,
-// and returns when they are gone: after a second and a half at most, also if
-// they ignore SIGTERM. A command that is not there yet will never start. What
-// has ended already stays as it is.
-func (s *Supervisor) Stop(ctx context.Context, key string) error {
-	e, err := s.entry(key)
-	if err != nil {
-		return err
+// Stop ends the commands of those keys and all that is left of their process
+// groups, and returns when they are gone: after a second and a half at most, also
+// if they ignore SIGTERM. One that is not there yet will never start. What has
+// ended already stays as it is.
+func (s *Supervisor) Stop(ctx context.Context, keys ...string) error {
+	var stopped []entry
+	for _, key := range keys {
+		e, err := s.entry(key)
+		if err != nil {
+			return err
+		}
+		if err := e.requestStop(); err != nil {
+			return fmt.Errorf("supervisor: stop %s: %w", key, err)
+		}
+		stopped = append(stopped, e)
 	}
-	if err := e.requestStop(); err != nil {
-		return fmt.Errorf("supervisor: stop %s: %w", key, err)
+	for _, e := range stopped {
+		if err := until(ctx, nil, func() bool { return e.phase() != running }); err != nil {
+			return err
+		}
 	}
-	return until(ctx, nil, func() bool { return e.phase() != running })
+	return nil
 }
 
 var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)

@@ -256,6 +256,16 @@ func TestSessionsOfAConversation(t *testing.T) {
 		}
 	})
 
+	t.Run("are none for an empty command", func(t *testing.T) {
+		t.Parallel()
+		c := converse(t)
+		for i, command := range []string{"", " \n\t"} {
+			_, err := c.attempt(t.Context(), t, fmt.Sprint("turn.1.", i), "exec_start", args{"command": command})
+			require.ErrorContains(t, err, "the command is empty")
+		}
+		require.Equal(t, "there are no sessions", c.must(t, "turn.2.0", "exec_read", args{}))
+	})
+
 	t.Run("are limited in number", func(t *testing.T) {
 		t.Parallel()
 		c := converse(t)

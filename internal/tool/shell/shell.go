@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
@@ -87,6 +88,9 @@ func seconds(asked float64, usual, most time.Duration) time.Duration {
 // attempt, or by an earlier one. The key, the environment and the directory that
 // spec lacks are the call's.
 func (r *runner) start(ctx context.Context, call tool.Call, workingDir string, spec supervisor.Spec) (*supervisor.Process, error) {
+	if strings.TrimSpace(spec.Command) == "" {
+		return nil, errors.New("the command is empty: nothing was started")
+	}
 	if err := r.mayStart(ctx, call); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,53 @@
+//go:build linux
+
+package supervisor_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A command may have nothing to do for hours, and so has its supervisor.
+func TestSupervisorOfAnIdleCommandSleeps(t *testing.T) {
+	t.Parallel()
+	s, _ := setup(t)
+	p := start(t, s, talk("t.1.0", `echo "$PPID"; exec cat`))
+	eventually(t, func() bool { return output(t, p) != "" }, "the command runs")
+	supervisor := strings.TrimSpace(output(t, p))
+
+	before := wakeups(t, supervisor)
+	<-time.After(2 * time.Second) // for how long it is watched is the point
+	woke := wakeups(t, supervisor) - before
+
+	require.Less(t, woke, 400, "it polls: looking 50 times a second wakes several threads each time")
+	require.NoError(t, p.Write("a", []byte("still there\n"), false))
+	shows(t, p, supervisor+"\nstill there\n")
+}
+
+var switches = regexp.MustCompile(`(?m)^voluntary_ctxt_switches:\s*(\d+)$`)
+
+// wakeups is how often the threads of a process went to sleep so far.
+func wakeups(t *testing.T, pid string) (total int) {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%s/task/*/status", pid))
+	require.NoError(t, err)
+	require.NotEmpty(t, threads)
+	for _, thread := range threads {
+		status, err := os.ReadFile(thread)
+		require.NoError(t, err)
+		found := switches.FindSubmatch(status)
+		require.NotNil(t, found)
+		n, err := strconv.Atoi(string(found[1]))
+		require.NoError(t, err)
+		total += n
+	}
+	return total
+}
