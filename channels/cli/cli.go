@@ -1,6 +1,6 @@
 // Package cli is the terminal: one message and its reply, or a conversation. It
-// is a client of a running agent and adds nothing to what that keeps, but for a
-// note of the messages whose replies nobody has seen yet.
+// is a client of a running agent and adds nothing to what that keeps, but for
+// notes of what nobody has seen yet.
 package cli
 
 import (
@@ -32,6 +32,9 @@ type Agent interface {
 	// happens meanwhile. It returns earlier with the error of ctx, or with a
 	// permanent [remote.Error] if there is no such message.
 	Follow(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error)
+	// Unasked returns the first replies of a session that ended after a time and that
+	// nobody wrote for, oldest first.
+	Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error)
 }
 
 // Options are the settings of a [Conversation].
@@ -49,6 +52,7 @@ type Conversation struct {
 	agent   Agent
 	session string
 	notes   notes
+	seen    seen
 }
 
 // New returns a conversation.
@@ -56,7 +60,8 @@ func New(o Options) *Conversation {
 	if o.Session == "" {
 		o.Session = defaultSession
 	}
-	return &Conversation{agent: o.Agent, session: o.Session, notes: newNotes(o.Dir, o.Session)}
+	n := newNotes(o.Dir, o.Session)
+	return &Conversation{agent: o.Agent, session: o.Session, notes: n, seen: newSeen(n)}
 }
 
 // Session is the session's name.
@@ -67,6 +72,10 @@ func (c *Conversation) Session() string { return c.session }
 func (c *Conversation) Send(ctx context.Context, text string) (string, error) {
 	id := newID()
 	if err := c.notes.add(id, text); err != nil {
+		return "", err
+	}
+	// What comes of it later, unasked, is for the next terminal.
+	if _, err := c.seen.begin(); err != nil {
 		return "", err
 	}
 	err := c.send(ctx, id, text)

@@ -10,13 +10,45 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// dialogue waits for messages, and has a person asked what they wait for.
+// dialogue waits for messages, has a person asked what they wait for, and shows what
+// comes unasked meanwhile.
 type dialogue struct {
 	c        *Conversation
 	progress *Progress
 	w        io.Writer            // where is asked
 	typed    func() <-chan string // lines of a person who can answer; nil: nobody is there
 	asked    questions
+	out      io.Writer                    // replies
+	unasked  <-chan channels.UnaskedReply // nil: they are not shown
+	shown    map[string]bool              // turns whose reply was printed
+}
+
+// first reports whether a turn's reply was not printed yet, and that it is now.
+func (d *dialogue) first(turn string) bool {
+	if d.shown == nil {
+		d.shown = map[string]bool{}
+	}
+	first := !d.shown[turn]
+	d.shown[turn] = true
+	return first
+}
+
+// show prints a reply that came unasked.
+func (d *dialogue) show(r channels.UnaskedReply) {
+	if d.first(r.Turn) {
+		asking := d.typed != nil && len(d.asked.open) > 0
+		if asking {
+			fmt.Fprint(d.w, eraseLine)
+		}
+		d.progress.Hold()
+		fmt.Fprintf(d.out, "%s\n%s\n", headline(r), r.Reply)
+		if asking {
+			fmt.Fprint(d.w, runIt)
+		} else {
+			d.progress.Resume()
+		}
+	}
+	d.c.saw(r)
 }
 
 // await is [Conversation.Await] with questions.
@@ -42,6 +74,8 @@ func (d *dialogue) await(ctx context.Context, id string) (channels.MessageState,
 			d.on(e)
 		case line, open := <-d.answers():
 			d.answer(ctx, line, open)
+		case r := <-d.unasked:
+			d.show(r)
 		case r := <-ended:
 			d.end()
 			return r.state, r.err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/event"
@@ -124,6 +125,22 @@ func (s *screen) onEvent(msg eventMsg) tea.Cmd {
 	return cmd
 }
 
+// watch has what comes unasked shown, also while the agent works.
+func (s *screen) watch() tea.Msg {
+	s.news.watch(s.ctx, func(r channels.UnaskedReply) { s.post(unaskedMsg{r}) })
+	return nil
+}
+
+func (s *screen) onUnasked(r channels.UnaskedReply) tea.Cmd {
+	s.c.saw(r)
+	if s.shown[r.Turn] {
+		return nil
+	}
+	s.shown[r.Turn] = true
+	head := style(2, 22, lipgloss.Wrap(headline(r), s.width, ""))
+	return s.print(head + "\n" + outcome(r.Status, r.Reply, s.width))
+}
+
 func (s *screen) onEnded(msg endedMsg) tea.Cmd {
 	s.waiting = slices.DeleteFunc(s.waiting, func(id string) bool { return id == msg.id })
 	s.begin()
@@ -141,8 +158,5 @@ func (s *screen) onEnded(msg endedMsg) tea.Cmd {
 		return nil
 	}
 	s.shown[msg.state.Turn] = true
-	if msg.state.Status != channels.Done {
-		return s.print(trouble(msg.state.Reply, s.width))
-	}
-	return s.print(reply(msg.state.Reply, s.width))
+	return s.print(outcome(msg.state.Status, msg.state.Reply, s.width))
 }

@@ -34,13 +34,18 @@ func (o LinesOptions) progress() *Progress {
 }
 
 // Lines takes each line of In for a message and prints the replies, one after the
-// other, those first that were not seen before. A turn that fails does not end
-// it. [ErrInterrupted] if it was interrupted.
+// other, those first that were not seen before, and those that come unasked when they
+// come. A turn that fails does not end it. [ErrInterrupted] if it was interrupted.
 func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 	lines, failed := readLines(o.In)
-	d := &dialogue{c: c, w: o.Err}
+	d := &dialogue{c: c, w: o.Err, out: o.Out}
 	if o.Typing {
 		d.typed = func() <-chan string { return lines }
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := d.watch(ctx); err != nil {
+		return err
 	}
 	if err := unseenReplies(ctx, d, o); err != nil {
 		return err
@@ -51,6 +56,12 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 		var open bool
 		select {
 		case line, open = <-lines:
+		case r := <-d.unasked:
+			if o.Prompt != "" {
+				fmt.Fprint(o.Out, eraseLine)
+			}
+			d.show(r)
+			continue
 		case <-o.Interrupt:
 			return ErrInterrupted
 		case <-ctx.Done():
@@ -67,7 +78,7 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 			continue
 		}
 		d.progress = o.progress()
-		err := ask(ctx, d, text, o.Interrupt, o.Out)
+		err := ask(ctx, d, text, o.Interrupt)
 		if turn, ok := errors.AsType[*TurnError](err); ok {
 			fmt.Fprintln(o.Err, turn)
 			continue
@@ -101,6 +112,27 @@ func readLines(in io.Reader) (_ <-chan string, failed func() error) {
 	}
 }
 
+// watch shows what came unasked since a terminal was open, and looks for more until
+// ctx ends.
+func (d *dialogue) watch(ctx context.Context) error {
+	u, err := d.c.unasked()
+	if err != nil {
+		return err
+	}
+	for _, r := range u.look(ctx) {
+		d.show(r)
+	}
+	news := make(chan channels.UnaskedReply)
+	d.unasked = news
+	go u.watch(ctx, func(r channels.UnaskedReply) {
+		select {
+		case news <- r:
+		case <-ctx.Done():
+		}
+	})
+	return nil
+}
+
 func unseenReplies(ctx context.Context, d *dialogue, o LinesOptions) error {
 	unseen, err := d.c.Unseen()
 	if err != nil {
@@ -117,7 +149,6 @@ func unseenReplies(ctx context.Context, d *dialogue, o LinesOptions) error {
 		case <-ended:
 		}
 	}()
-	shown := map[string]bool{}
 	for _, note := range unseen {
 		d.progress = o.progress()
 		d.progress.Show(thinking)
@@ -130,10 +161,9 @@ func unseenReplies(ctx context.Context, d *dialogue, o LinesOptions) error {
 			return context.Cause(ctx)
 		case err != nil:
 			return err
-		case !shown[state.Turn]:
+		case d.first(state.Turn):
 			fmt.Fprintln(o.Out, state.Reply)
 		}
-		shown[state.Turn] = true
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type AskOptions struct {
 // turn, waits a moment for its end and returns [ErrInterrupted]. A turn that failed
 // is a [TurnError].
 func Ask(ctx context.Context, c *Conversation, text string, o AskOptions) error {
-	d := &dialogue{c: c, progress: o.Progress, w: o.Err}
+	d := &dialogue{c: c, progress: o.Progress, w: o.Err, out: o.Out}
 	if o.In != nil {
 		// Not before there is something to answer: what is typed is not ours.
 		d.typed = sync.OnceValue(func() <-chan string {
@@ -44,20 +44,23 @@ func Ask(ctx context.Context, c *Conversation, text string, o AskOptions) error 
 			return lines
 		})
 	}
-	return ask(ctx, d, text, o.Interrupt, o.Out)
+	return ask(ctx, d, text, o.Interrupt)
 }
 
 // ask is [Ask], in a dialogue.
-func ask(ctx context.Context, d *dialogue, text string, interrupt <-chan struct{}, out io.Writer) error {
+func ask(ctx context.Context, d *dialogue, text string, interrupt <-chan struct{}) error {
 	state, err := d.ask(ctx, text, interrupt)
 	d.progress.Stop()
 	if err != nil {
 		return err
 	}
+	if !d.first(state.Turn) {
+		return nil
+	}
 	if state.Status != channels.Done {
 		return &TurnError{Reply: oneLine(state.Reply)}
 	}
-	if _, err := fmt.Fprintln(out, state.Reply); err != nil {
+	if _, err := fmt.Fprintln(d.out, state.Reply); err != nil {
 		return fmt.Errorf("print the reply: %w", err)
 	}
 	return nil

@@ -31,6 +31,8 @@ type (
 		state channels.MessageState
 		err   error
 	}
+	// unaskedMsg is a reply that nobody wrote for.
+	unaskedMsg    struct{ reply channels.UnaskedReply }
 	stopFailedMsg struct{ err error }
 	interruptMsg  struct{}
 	printedMsg    struct{}
@@ -45,6 +47,7 @@ type screen struct {
 	post   func(tea.Msg)
 	typed  *history
 	unseen []Note
+	news   *unasked
 	err    error
 
 	input         textarea.Model
@@ -67,9 +70,9 @@ type screen struct {
 	stopping bool
 }
 
-func newScreen(ctx context.Context, c *Conversation, typed *history, unseen []Note) *screen {
+func newScreen(ctx context.Context, c *Conversation, typed *history, unseen []Note, news *unasked) *screen {
 	return &screen{
-		ctx: ctx, c: c, typed: typed, unseen: unseen,
+		ctx: ctx, c: c, typed: typed, unseen: unseen, news: news,
 		input: newInput(), width: defaultWidth, height: 24, shown: map[string]bool{},
 	}
 }
@@ -103,7 +106,7 @@ func (s *screen) open() tea.Cmd {
 	for _, note := range s.unseen {
 		cmds = append(cmds, s.print(said(note.Text, s.width)), s.follow(note))
 	}
-	return tea.Batch(cmds...)
+	return tea.Batch(append(cmds, s.watch)...)
 }
 
 // Update implements [tea.Model].
@@ -127,6 +130,8 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return s, s.onEvent(msg)
 	case endedMsg:
 		return s, s.onEnded(msg)
+	case unaskedMsg:
+		return s, s.onUnasked(msg.reply)
 	case decidedMsg:
 		return s, s.onDecided(msg)
 	case stopFailedMsg:

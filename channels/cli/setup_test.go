@@ -36,6 +36,10 @@ func (a agent) Follow(ctx context.Context, id string, on func(event.Event)) (cha
 	return channels.MessageState{Message: m.ID, Session: m.Session, Status: m.Status, Reply: m.Reply, Turn: m.Turn}, err
 }
 
+func (a agent) Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+	return a.api.Unasked(ctx, "http:"+session, after)
+}
+
 // fixture is an agent behind a real API.
 type fixture struct {
 	ctx     context.Context

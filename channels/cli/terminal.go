@@ -16,7 +16,7 @@ type TerminalOptions struct {
 }
 
 // Terminal talks with the person at a terminal until they leave. Replies that
-// were not seen before come first.
+// were not seen before come first, and those that come unasked when they come.
 func Terminal(ctx context.Context, c *Conversation, o TerminalOptions) error {
 	typed, err := openHistory(o.History)
 	if err != nil {
@@ -29,7 +29,11 @@ func Terminal(ctx context.Context, c *Conversation, o TerminalOptions) error {
 	// Whom we wait for when the person leaves need not be waited for any longer.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newScreen(ctx, c, typed, unseen)
+	news, err := c.unasked()
+	if err != nil {
+		return err
+	}
+	m := newScreen(ctx, c, typed, unseen, news)
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutSignalHandler())
 	m.post = program.Send
 	go func() {

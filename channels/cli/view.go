@@ -7,6 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+
+	"github.com/holdfast-ai/holdfast/channels"
 )
 
 // previewHeight bounds the lines of a reply that is being written.
@@ -74,8 +76,13 @@ func said(text string, width int) string {
 	return lipgloss.Wrap(style(1, 22, "› "+strings.ReplaceAll(clean(text), "\n", "\n  ")), width, "") + "\n"
 }
 
-// reply is a reply as it stays on the screen.
-func reply(text string, width int) string { return renderMarkdown(text, width) + "\n" }
+// outcome is what a turn ended with, as it stays on the screen.
+func outcome(status channels.Status, text string, width int) string {
+	if status != channels.Done {
+		return trouble(text, width)
+	}
+	return renderMarkdown(text, width) + "\n"
+}
 
 // trouble is what went wrong, as it stays on the screen.
 func trouble(text string, width int) string {

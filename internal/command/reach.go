@@ -11,10 +11,12 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 const (
@@ -169,6 +171,11 @@ type apiAgent struct {
 func (a apiAgent) Send(ctx context.Context, session, id, text string) error {
 	_, err := a.api.Send(ctx, session, id, text)
 	return err
+}
+
+// Unasked implements [cli.Agent].
+func (a apiAgent) Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+	return a.api.Unasked(ctx, protocol.SessionKey(http.Name, session, ""), after)
 }
 
 // Follow implements [cli.Agent].
