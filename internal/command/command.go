@@ -52,7 +52,7 @@ func rootCommand(environ []string) *cobra.Command {
 	s := setting{environ: environ}
 	root.AddCommand(
 		upCommand(s), chatCommand(s), workerCommand(s), starterCommand(s), engineCommand(s), versionCommand(),
-		initCommand(s), doctorCommand(s), sessionsCommand(s), runsCommand(s), jobsCommand(s), pairingCommand(s), approvalsCommand(s), slackCommand(), usageCommand(s),
+		initCommand(s), doctorCommand(s), sessionsCommand(s), runsCommand(s), jobsCommand(s), memoryCommand(s), pairingCommand(s), approvalsCommand(s), slackCommand(), usageCommand(s),
 	)
 	group(root)
 	return root

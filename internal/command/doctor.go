@@ -34,6 +34,7 @@ type doctor struct {
 	w       io.Writer
 	cfg     config.Config // defaults where the config is broken
 	running runInfo       // the process that runs the home; zero: none does
+	stored  bool          // there is a store, with tables as this holdfast has them
 	warned  int
 	failed  int
 }
@@ -56,6 +57,8 @@ func (d *doctor) examine(ctx context.Context) {
 		d.checkEngine(ctx)
 	}
 	d.checkStore(ctx)
+	d.checkMemory(ctx)
+	d.checkSkills()
 	d.checkAPI(ctx)
 	d.checkSlack(ctx)
 	d.checkTools()

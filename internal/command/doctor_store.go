@@ -42,6 +42,7 @@ func (d *doctor) checkStore(ctx context.Context) {
 	case c.Version < c.Latest:
 		d.warn("store", "make a copy of it first if you may want to go back", "%s is version %d; the next start brings it to %d", where, c.Version, c.Latest)
 	default:
+		d.stored = true
 		d.ok("store", "%s can be written, version %d: %d sessions, %d turns, %d messages waiting", where, c.Version, c.Sessions, c.Turns, c.Waiting)
 	}
 	if c.UsedAt.After(time.Now().Add(clockTolerance)) {

@@ -45,7 +45,7 @@ func TestCheckFindsWhatCannotBeConsolidated(t *testing.T) {
 	require.NoError(t, os.Symlink(outside, filepath.Join(b.dir, "memory/channel-slack-T1-C2")))
 	require.NoError(t, os.MkdirAll(filepath.Join(b.dir, "memory/channel-slack-T1-C3"), 0o755))
 	require.NoError(t, os.Symlink(filepath.Join(outside, "MEMORY.md"), filepath.Join(b.dir, "memory/channel-slack-T1-C3/MEMORY.md")))
-	const leadsOut = ": path escapes from parent; it has to be in the workspace itself, and this user has to be able to read and write it"
+	const leadsOut = ": path escapes from parent; put it into the workspace itself, where this user may read and write it"
 	require.Equal(t, map[string][]string{
 		"workspace":          {},
 		"sender-slack-T1-U2": {"memory/sender-slack-T1-U2/MEMORY.md: it is not UTF-8, and to change it would spoil its letters; save it as UTF-8"},

@@ -31,7 +31,7 @@ var (
 // unusable makes an error about a file or folder one for a person to solve.
 func unusable(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%w: %w; it has to be in the workspace itself, and this user has to be able to read and write it", ErrUnusable, failed.Err)
+		return fmt.Errorf("%w: %w; put it into the workspace itself, where this user may read and write it", ErrUnusable, failed.Err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnusable, err)
 }
