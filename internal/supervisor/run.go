@@ -96,9 +96,7 @@ func (c *command) await(e entry, timeout time.Duration) {
 	if timeout > 0 {
 		late = time.After(timeout)
 	}
-	changed, unwatch := watch(e)
-	defer unwatch()
-	every := watchedPoll
+	changed, every := watch(e), watchedPoll
 	if changed == nil {
 		every = unwatchedPoll
 	}

@@ -7,32 +7,31 @@ import (
 )
 
 // watch returns a channel that has something in it after a file of the entry came
-// or went, or its input grew, and a function that ends that; nil if the kernel
-// cannot tell, for want of watches for instance.
-func watch(e entry) (changed <-chan struct{}, end func()) {
+// or went, or its input grew; nil if the kernel cannot tell, for want of watches
+// for instance. It goes on until the process ends: to end it earlier would keep
+// the end of every short command waiting for the kernel.
+func watch(e entry) <-chan struct{} {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
-		return nil, func() {}
+		return nil
 	}
 	events := os.NewFile(uintptr(fd), "inotify")
-	if _, err := unix.InotifyAddWatch(fd, e.dir, unix.IN_CREATE|unix.IN_DELETE|unix.IN_DELETE_SELF|unix.IN_MOVE_SELF); err != nil {
+	_, err = unix.InotifyAddWatch(fd, e.dir, unix.IN_CREATE|unix.IN_DELETE|unix.IN_DELETE_SELF|unix.IN_MOVE_SELF)
+	if err == nil && e.exists(inputFile) {
+		_, err = unix.InotifyAddWatch(fd, e.path(inputFile), unix.IN_MODIFY)
+	}
+	if err != nil {
 		events.Close()
-		return nil, func() {}
+		return nil
 	}
-	if e.exists(inputFile) {
-		if _, err := unix.InotifyAddWatch(fd, e.path(inputFile), unix.IN_MODIFY); err != nil {
-			events.Close()
-			return nil, func() {}
-		}
-	}
-	some := make(chan struct{}, 1)
+	changed := make(chan struct{}, 1)
 	go func() {
 		for buffer := make([]byte, 4096); ; {
 			if _, err := events.Read(buffer); err != nil {
 				return
 			}
-			wake(some)
+			wake(changed)
 		}
 	}()
-	return some, func() { events.Close() }
+	return changed
 }
