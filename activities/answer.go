@@ -35,16 +35,25 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 
 // answer completes what is answered, and stores it.
 func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer store.AnswerInput) (turn store.Turn, fresh bool, err error) {
+	stopped := in.Stopped
+	if answer.Stop {
+		commands, err := a.stopBackground(ctx, in.Session.Key, in.Message)
+		if err != nil {
+			return store.Turn{}, false, err
+		}
+		stopped = stopped || commands
+	}
 	switch in.Command {
 	case protocol.CommandNew:
 		answer.Reply = "New conversation."
 	case protocol.CommandStop:
 		answer.Reply = "Nothing is running."
-		if in.Stopped {
+		if stopped {
 			answer.Reply = "Stopped."
 		}
 	case protocol.CommandStatus:
-		answer.Reply = status(in.Status) + a.children(ctx, in.Session.Key) + a.waiting(ctx, in.Message)
+		commands := a.shownBackground(ctx, in.Session.Key)
+		answer.Reply = status(in.Status, commands != "") + a.children(ctx, in.Session.Key) + commands + a.waiting(ctx, in.Message)
 	case protocol.CommandModel:
 		answer.Reply, answer.Model, err = a.chooseModel(ctx, in)
 	case protocol.CommandJobs:
@@ -76,10 +85,12 @@ func help() string {
 	return b.String()
 }
 
-func status(s *protocol.Status) string {
+func status(s *protocol.Status, commands bool) string {
 	switch {
 	case s != nil && s.Turn == "" && len(s.Children) > 0:
 		return "Waiting for subagents."
+	case (s == nil || s.Turn == "") && commands:
+		return "No request is running, but commands are:"
 	case s == nil || s.Turn == "":
 		return "Nothing is running."
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
 
 // EndTurn closes a turn that the model did not finish: the transcript is made
@@ -52,13 +53,14 @@ func (a *Agent) stopCommands(ctx context.Context, turn string) error {
 	if err != nil {
 		return fmt.Errorf("look for running commands: %w", err)
 	}
+	var keys []string
 	for _, intent := range intents {
-		if intent.Part != "exec" {
-			continue
+		if intent.Part == shell.CommandPart {
+			keys = append(keys, intent.Call)
 		}
-		if err := a.Supervisor.Stop(ctx, intent.Call); err != nil {
-			return fmt.Errorf("stop a running command: %w", err)
-		}
+	}
+	if err := a.Supervisor.Stop(ctx, keys...); err != nil {
+		return fmt.Errorf("stop running commands: %w", err)
 	}
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 
 // The parts of the journal in which calls note what they are about to do.
 const (
-	// commandPart says that a command is started under the call's key. When a turn
+	// CommandPart says that a command is started under the call's key. When a turn
 	// is stopped, so are the commands whose calls noted this.
-	commandPart = "exec"
+	CommandPart = "exec"
 	sessionPart = "session" // the call deals with a session that there is
 )
 
@@ -57,7 +57,7 @@ func (r *runner) reachable(there intent) error {
 // nil if this attempt may find or start it here: nobody else did, or it was
 // somebody who would have left traces that we can see.
 func (r *runner) mayStart(ctx context.Context, call tool.Call) error {
-	there, fresh, err := r.note(ctx, call, commandPart, 0)
+	there, fresh, err := r.note(ctx, call, CommandPart, 0)
 	if err != nil || fresh {
 		return err
 	}

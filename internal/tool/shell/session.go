@@ -34,7 +34,8 @@ const (
 //     read again with an offset.
 //   - exec_stop ends the process group; what has ended stays as it is.
 //
-// A stopped turn stops the sessions that it started itself, and no others.
+// A stopped turn stops the sessions that it started itself, and no others; what
+// stops all of a conversation is outside of here.
 func NewSessions(options Options) ([]tool.Tool, error) {
 	r, err := newRunner(options)
 	if err != nil {

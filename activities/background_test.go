@@ -1,0 +1,95 @@
+package activities_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/supervisor"
+)
+
+// withCommands gives the agent a supervisor, and returns a function that has it
+// start a command that goes on.
+func (b *bundle) withCommands(t *testing.T) (start func(key, owner, command string) *supervisor.Process) {
+	t.Helper()
+	commands, err := supervisor.New(supervisor.Options{Dir: t.TempDir()})
+	require.NoError(t, err)
+	b.options.Supervisor = commands
+	b.agent, err = activities.NewAgent(b.options)
+	require.NoError(t, err)
+	return func(key, owner, command string) *supervisor.Process {
+		process, err := commands.Start(t.Context(), supervisor.Spec{Key: key, Owner: owner, Command: command, Dir: b.workspace, Input: true})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, commands.Stop(context.Background(), key)) })
+		return process
+	}
+}
+
+// child begins turn m1 and has it spawn a subagent, whose session is returned.
+func (b *bundle) child(t *testing.T) string {
+	t.Helper()
+	b.accept(t, "m1", "do it", false)
+	_, err := b.store.Begin(t.Context(), store.BeginInput{Session: session.Key, Channel: session.Channel, Turn: "m1", Step: 1, Messages: []string{"m1"}})
+	require.NoError(t, err)
+	child, err := b.store.Spawn(t.Context(), store.SpawnInput{ID: protocol.CallKey("m1", 1, 0), Turn: "m1", Label: "look", Task: "look", Limit: 1})
+	require.NoError(t, err)
+	return child.Session
+}
+
+func TestStatusListsCommandsThatGoOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	start := b.withCommands(t)
+	require.Equal(t, "Nothing is running.", b.command(t, "c1", "/status"))
+	start("m2.1.0", "test:other", "sleep 602")
+	require.Equal(t, "Nothing is running.", b.command(t, "c2", "/status"))
+
+	child := b.child(t)
+	start("m3.1.0", session.Key, "sleep 600 &&\n\techo done")
+	start("m4.1.0", child, "sleep 601")
+	_, err := b.store.EndSubagent(t.Context(), protocol.CallKey("m1", 1, 0), store.SubagentDone, "")
+	require.NoError(t, err)
+	require.Regexp(t, "^No request is running, but commands are:\n"+
+		"- command `m3\\.1\\.0`, started \\d+s ago: sleep 600 && echo done\n"+
+		"- command `m4\\.1\\.0`, started \\d+s ago: sleep 601$", b.command(t, "c3", "/status"))
+
+	b.accept(t, "c4", "/status", false)
+	_, err = execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{
+		Session: session, Message: "c4", Command: protocol.CommandStatus, Status: &protocol.Status{Turn: "m9", Step: 1, Doing: "thinking"},
+	})
+	require.NoError(t, err)
+	turn, err := b.store.Turn(t.Context(), "c4")
+	require.NoError(t, err)
+	require.Regexp(t, "^Working: step 1 .*\n.*\n- command `m4\\.1\\.0`, .*: sleep 601$", turn.Reply)
+}
+
+func TestCommandsThatGoOnAreEnded(t *testing.T) {
+	t.Parallel()
+	for text, reply := range map[string]string{"/stop": "Stopped.", "/new": "New conversation."} {
+		t.Run("by "+text, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			start := b.withCommands(t)
+			own, child, other := start("m3.1.0", session.Key, "sleep 600"), start("m4.1.0", b.child(t), "sleep 600"), start("m5.1.0", "test:other", "sleep 600")
+
+			require.Equal(t, reply, b.command(t, "c1", text))
+			for _, ended := range []*supervisor.Process{own, child} {
+				exit, err := ended.Status()
+				require.NoError(t, err)
+				require.True(t, exit.Stopped)
+			}
+			later := start("m6.1.0", session.Key, "sleep 600")
+			command, _ := protocol.ParseCommand(text)
+			_, err := execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{Session: session, Message: "c1", Command: command})
+			require.NoError(t, err)
+			for _, runs := range []*supervisor.Process{later, other} {
+				_, err := runs.Status()
+				require.ErrorIs(t, err, supervisor.ErrRunning)
+			}
+		})
+	}
+}
