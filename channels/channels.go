@@ -152,7 +152,8 @@ type MessageState struct {
 	Reply   string // Markdown; empty until the status is final
 	Turn    string // empty while queued
 	Usage   Usage
-	// Approvals are what the conversation waits for, while the status is Running.
+	// Approvals are what the conversation waits for, while the status is Running or, if
+	// the client fetches the reply, Queued.
 	Approvals []Approval
 	// Answered is set of an ended message that answered a question which is there.
 	Answered *AnsweredApproval

@@ -74,6 +74,17 @@ func TestQuestionsAreShown(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []channels.Approval{{ID: asked.ID, Tool: "exec", Title: "ls", Arguments: "ls -l"}}, state.Approvals)
 
+	behind := inbound("4", "and then?")
+	behind.Queue = true
+	state, err = b.Message(t.Context(), b.accept(t, behind).Message)
+	require.NoError(t, err)
+	require.Equal(t, channels.Queued, state.Status)
+	require.Len(t, state.Approvals, 1, "who waits for their turn can answer")
+	behind.ID, behind.Push = "5", true
+	state, err = b.Message(t.Context(), b.accept(t, behind).Message)
+	require.NoError(t, err)
+	require.Empty(t, state.Approvals, "the question was sent")
+
 	seen, done := b.watch(t, first)
 	answer := b.accept(t, inbound("2", "/approve")).Message
 	_, err = b.store.DecideApproval(t.Context(), store.Decision{Approval: asked.ID, Status: channels.ApprovalApproved, By: "test:ana", In: answer})

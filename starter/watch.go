@@ -35,7 +35,11 @@ func (s *Starter) Message(ctx context.Context, id string) (channels.MessageState
 	}
 	state := channels.MessageState{Message: inbound.ID, Session: inbound.Session, Status: channels.Queued}
 	if turn == nil {
-		return state, nil
+		// Nobody may be there for a turn before it that nobody wrote for.
+		if fetched := !inbound.Push && inbound.Command == ""; fetched {
+			state.Approvals, err = s.approvals(ctx, inbound)
+		}
+		return state, err
 	}
 	state.Turn, state.Reply, state.Usage = turn.ID, turn.Reply, channels.Usage(turn.Usage)
 	if state.Status = statusOf(turn.Status); state.Status.Ended() {

@@ -27,7 +27,7 @@ type Message struct {
 	Reply   string          `json:"reply"`
 	Turn    string          `json:"turn,omitempty"`
 	Usage   Usage           `json:"usage,omitzero"`
-	// Approvals are what the conversation waits for, while the status is "running".
+	// Approvals are what the conversation waits for, while the status is not final.
 	Approvals []channels.Approval `json:"approvals,omitempty"`
 }
 
