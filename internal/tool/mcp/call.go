@@ -132,10 +132,10 @@ func askOnce[T any](ctx context.Context, s *server, request func(context.Context
 			session.probe(ctx, min(s.Timeout, probePatience))
 		}
 		return answer, false, err
-	case !sent.Load() && remote.As(err) == nil:
+	case sent.Load() == 0 && remote.As(err) == nil:
 		session.drop(errLost)
 		return answer, true, unsent{errLost}
-	case !sent.Load():
+	case sent.Load() == 0:
 		return answer, false, unsent{err}
 	}
 	if reason := session.why(); reason != "" && !answered(err) {

@@ -24,20 +24,21 @@ func (u unsent) Unwrap() error { return u.error }
 // sentKey is where a context has the mark that its request may be served.
 type sentKey struct{}
 
-// withMark returns a context for one request, and the mark that a transport sets
-// before it sends that, and takes back when it was not sent or was refused: the
-// SDK's errors do not tell.
-func withMark(ctx context.Context) (context.Context, *atomic.Bool) {
-	sent := &atomic.Bool{}
+// withMark returns a context for one request, and the mark of it: how many messages
+// a transport has sent for it that may be served. It counts one before it sends it,
+// and takes it back when it was not sent or was refused: the SDK's errors do not
+// tell. That the request is given up is a message of its own.
+func withMark(ctx context.Context) (context.Context, *atomic.Int32) {
+	sent := &atomic.Int32{}
 	return context.WithValue(ctx, sentKey{}, sent), sent
 }
 
 // sentMark returns the mark of ctx's request.
-func sentMark(ctx context.Context) *atomic.Bool {
-	if sent, ok := ctx.Value(sentKey{}).(*atomic.Bool); ok {
+func sentMark(ctx context.Context) *atomic.Int32 {
+	if sent, ok := ctx.Value(sentKey{}).(*atomic.Int32); ok {
 		return sent
 	}
-	return &atomic.Bool{}
+	return &atomic.Int32{}
 }
 
 // failed is an error of the server's transport.

@@ -3,8 +3,13 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,21 +71,24 @@ func TestAServerThatHangsUnderLoadIsStartedAnew(t *testing.T) {
 	defer cancel()
 	back, stop := context.WithCancel(ctx)
 	defer stop()
-	var mu sync.Mutex
-	ends := map[tool.Kind][]error{}
+	type end struct {
+		kind tool.Kind
+		text string
+		err  error
+	}
+	ends := make(chan end, 1000)
 	var group sync.WaitGroup
 	pace := time.NewTicker(100 * time.Millisecond)
 	defer pace.Stop()
-	for back.Err() == nil {
+	for i := 0; back.Err() == nil; i++ {
 		for _, each := range called {
 			group.Go(func() {
-				_, err := each.Run(ctx, tool.Call{Arguments: json.RawMessage(`{"text":"x"}`)})
+				text := strconv.Itoa(i)
+				_, err := each.Run(ctx, tool.Call{Arguments: json.RawMessage(`{"text":"` + text + `"}`)})
 				if err == nil {
 					stop()
 				}
-				mu.Lock()
-				defer mu.Unlock()
-				ends[each.Kind] = append(ends[each.Kind], err)
+				ends <- end{each.Kind, text, err}
 			})
 		}
 		select {
@@ -89,27 +97,31 @@ func TestAServerThatHangsUnderLoadIsStartedAnew(t *testing.T) {
 		}
 	}
 	group.Wait()
+	close(ends)
 	require.NoError(t, ctx.Err(), "it was not started anew")
 	require.Len(t, noted(folder(described), "pid"), 2)
 
-	lost, written := map[tool.Kind]int{}, 0
-	for kind, errs := range ends {
-		for _, err := range errs {
-			switch {
-			case err == nil && kind == tool.Once:
-				written++
-			case err != nil && strings.Contains(err.Error(), "no sign of life"):
-				lost[kind]++
-				require.Equal(t, kind == tool.Repeatable, remote.As(err) != nil, "%s: %v", kind, err)
-				if kind == tool.Once {
-					require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
-				}
-			}
+	written, lost := noted(folder(described), "written"), map[tool.Kind]int{}
+	for e := range ends {
+		hung := e.err != nil && strings.Contains(e.err.Error(), "no sign of life")
+		if hung {
+			lost[e.kind]++
+			require.Equal(t, e.kind == tool.Repeatable, remote.As(e.err) != nil, "%s: %v", e.kind, e.err)
+		}
+		switch {
+		case e.kind == tool.Repeatable:
+		case e.err == nil:
+			require.Contains(t, written, e.text)
+		case errors.Is(e.err, tool.ErrOutcomeUnknown):
+		default:
+			require.False(t, hung, "%v", e.err)
+			require.NotContains(t, written, e.text, "%v", e.err)
 		}
 	}
 	require.NotZero(t, lost[tool.Once])
 	require.NotZero(t, lost[tool.Repeatable])
-	require.Len(t, noted(folder(described), "written"), written)
+	slices.Sort(written)
+	require.Len(t, slices.Compact(slices.Clone(written)), len(written), "some were written twice")
 }
 
 func TestWhatIsASignOfLife(t *testing.T) {
@@ -150,9 +162,9 @@ func TestWhatIsASignOfLife(t *testing.T) {
 func TestAServerThatIsSlowWithOneCallIsKept(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
-	described.Timeout = 500 * time.Millisecond
+	described.Timeout = 2 * time.Second
 	servers := start(t, described)
-	for range 4 {
+	for range 2 {
 		_, err := call(t, servers, "mcp_fake_hang", nil)
 		require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
 		require.NotContains(t, err.Error(), "earlier attempt")
@@ -160,4 +172,47 @@ func TestAServerThatIsSlowWithOneCallIsKept(t *testing.T) {
 	_, err := call(t, servers, "mcp_fake_echo", args{"text": "x"})
 	require.NoError(t, err)
 	require.Len(t, noted(folder(described), "pid"), 1)
+}
+
+func TestAnHTTPServerThatHangsUnderLoad(t *testing.T) {
+	t.Parallel()
+	var hangs atomic.Bool
+	described := overHTTP(t, "fake", newFake(t.TempDir()).Server, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if hangs.Load() {
+				<-r.Context().Done()
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}, legacy)
+	described.Timeout = time.Second
+	echo := lookup(t, start(t, described), "mcp_fake_echo")
+	hangs.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	givenUp, stop := context.WithCancel(ctx)
+	defer stop()
+	var group sync.WaitGroup
+	pace := time.NewTicker(100 * time.Millisecond)
+	defer pace.Stop()
+	for givenUp.Err() == nil {
+		group.Go(func() {
+			_, err := echo.Run(ctx, tool.Call{Arguments: json.RawMessage(`{"text":"x"}`)})
+			if remote.As(err) != nil && strings.Contains(err.Error(), "no sign of life") {
+				stop()
+			}
+		})
+		select {
+		case <-pace.C:
+		case <-givenUp.Done():
+		}
+	}
+	group.Wait()
+	require.NoError(t, ctx.Err(), "it was not given up")
+	hangs.Store(false)
+	require.Eventually(t, func() bool {
+		_, err := run(t.Context(), t, echo, args{"text": "x"})
+		return err == nil
+	}, deadline, tick)
 }

@@ -13,6 +13,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -137,8 +138,9 @@ func (l *link) send(request *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(request.Context())
 	stop := context.AfterFunc(l.ctx, cancel) //nolint:contextcheck // the end of the connection ends the request, too
 	release := func() { stop(); cancel() }
-	mark := sentMark(ctx)
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { mark.Store(true) }})
+	var once sync.Once // the transport may try several connections
+	count := func(httptrace.GotConnInfo) { once.Do(func() { sentMark(ctx).Add(1) }) }
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: count})
 	sent := request.Clone(traced)
 	for name, value := range l.server.Headers {
 		sent.Header.Set(name, value)
@@ -173,7 +175,7 @@ func (l *link) answer(request *http.Request, response *http.Response) (*http.Res
 		return nil, request.Context().Err()
 	case forgotten(request, response, data):
 		if request.Method == http.MethodPost {
-			sentMark(request.Context()).Store(false)
+			sentMark(request.Context()).Add(-1)
 		}
 		// With a body the SDK would take it for an answer, and keep the session.
 		response.StatusCode, response.Body = http.StatusNotFound, http.NoBody
@@ -229,7 +231,7 @@ func protocolError(data []byte) *jsonrpc.Error {
 // refused for what it is was not served.
 func (l *link) refused(request *http.Request, response *http.Response, kind string, data []byte) error {
 	if response.StatusCode < http.StatusInternalServerError && request.Method == http.MethodPost {
-		sentMark(request.Context()).Store(false)
+		sentMark(request.Context()).Add(-1)
 	}
 	detail := ""
 	if kind == "text/plain" || kind == "application/json" {

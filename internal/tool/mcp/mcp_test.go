@@ -236,6 +236,19 @@ func TestEqualNames(t *testing.T) {
 	require.True(t, seen["mcp_z_c"])
 }
 
+func TestAnUnusualName(t *testing.T) {
+	t.Parallel()
+	servers := start(t, overHTTP(t, "bad name!", newFake(t.TempDir()).Server))
+	for _, each := range servers.Tools(t.Context()) {
+		require.Regexp(t, `^mcp_bad_name__[a-z_]+_[0-9a-f]{8}$`, each.Spec.Name)
+		if strings.HasPrefix(each.Spec.Name, "mcp_bad_name__echo_") {
+			_, err := run(t.Context(), t, each, args{"text": "x"})
+			require.NoError(t, err)
+		}
+	}
+	require.NotEmpty(t, servers.Tools(t.Context()))
+}
+
 func TestWrongDescriptions(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

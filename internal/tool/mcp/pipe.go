@@ -24,10 +24,10 @@ type pipe struct{ sdk.Connection }
 // Write implements [sdk.Connection].
 func (p pipe) Write(ctx context.Context, message jsonrpc.Message) error {
 	sent := sentMark(ctx)
-	sent.Store(true)
+	sent.Add(1)
 	err := p.Connection.Write(ctx, message)
 	if err != nil {
-		sent.Store(false)
+		sent.Add(-1)
 	}
 	return err
 }
