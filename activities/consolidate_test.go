@@ -104,7 +104,7 @@ func TestAModelThatRepeatsAnEmptyMemoryWritesNone(t *testing.T) {
 
 func TestABadAnswerCostsAHandfulOfCalls(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("I will remember that. ", 100_000)
+	long := strings.Repeat("I will remember that. ", 5_000)
 	b := consolidating(t, "- likes tea\n", func(llmtest.Request) llmtest.Step { return llmtest.Text(long) })
 	b.options.Remember = func(context.Context, string) error { panic("it is left alone now") }
 	var made error
