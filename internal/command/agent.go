@@ -2,14 +2,12 @@ package command
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/skill"
-	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
@@ -17,9 +15,7 @@ import (
 // newAgent makes the activities of a turn, with all its tools.
 func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Agent, error) {
 	var err error
-	if n.commands, err = supervisor.New(supervisor.Options{
-		Dir: filepath.Join(n.cfg.DataDir(), "commands"), Logger: n.log,
-	}); err != nil {
+	if n.commands, err = openCommands(n.cfg, n.log); err != nil {
 		return nil, err
 	}
 	remembered, err := memory.New(memory.Options{Workspace: n.cfg.Workspace, Versions: versions{n.store}})

@@ -121,11 +121,14 @@ func TestRetention(t *testing.T) {
 		}
 		return keys
 	}
-	removed, err := removeUnused(t.Context(), stored, home, time.Now().Add(-time.Hour))
+	commands, err := openCommands(config.Default(home), nil)
+	require.NoError(t, err)
+	r := remover{store: stored, workspace: home, commands: commands}
+	removed, err := r.removeUnused(t.Context(), time.Now().Add(-time.Hour))
 	require.NoError(t, err)
 	require.Zero(t, removed)
 	require.Len(t, left(), 3)
-	removed, err = removeUnused(t.Context(), stored, home, time.Now().Add(time.Hour))
+	removed, err = r.removeUnused(t.Context(), time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 2, removed)
 	require.Equal(t, []string{"a:2"}, left(), "it has work to do")

@@ -17,10 +17,16 @@ const (
 
 // sweepSessions removes sessions that were not used for as long as the config says.
 func (n *node) sweepSessions(ctx context.Context) {
+	commands, err := openCommands(n.cfg, n.log)
+	if err != nil {
+		n.log.Warn("old sessions are not removed", "err", err)
+		return
+	}
+	r := remover{store: n.store, workspace: n.cfg.Workspace, commands: commands}
 	ticker := time.NewTicker(sessionSweep)
 	defer ticker.Stop()
 	for {
-		removed, err := removeUnused(ctx, n.store, n.cfg.Workspace, time.Now().Add(-n.cfg.Store.Retention))
+		removed, err := r.removeUnused(ctx, time.Now().Add(-n.cfg.Store.Retention))
 		if removed > 0 {
 			n.log.Info("old sessions removed", "sessions", removed)
 		}
@@ -38,15 +44,15 @@ func (n *node) sweepSessions(ctx context.Context) {
 // removeUnused removes the sessions that were last used before a time and have
 // nothing to do, and returns how many. One that cannot be removed does not keep the
 // others.
-func removeUnused(ctx context.Context, stored *store.Store, workspace string, before time.Time) (removed int, failed error) {
+func (r remover) removeUnused(ctx context.Context, before time.Time) (removed int, failed error) {
 	for {
-		keys, err := stored.Unused(ctx, before, sessionSweepLimit)
+		keys, err := r.store.Unused(ctx, before, sessionSweepLimit)
 		if err != nil {
 			return removed, err
 		}
 		some := false
 		for _, key := range keys {
-			_, err := removeSession(ctx, stored, workspace, key, before)
+			_, err := r.remove(ctx, key, before)
 			switch {
 			case errors.Is(err, store.ErrAtWork), errors.Is(err, store.ErrNotFound): // used, or removed with its parent, in between
 			case err != nil:

@@ -1,0 +1,116 @@
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+)
+
+// obedient is a model that makes the call which the last message asks for, NAME
+// ARGUMENTS in one line, and answers with its result.
+func obedient(t *testing.T) *llmtest.Server {
+	t.Helper()
+	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		if results := r.Results(); len(results) > 0 {
+			return llmtest.Text(results[0])
+		}
+		line, _, _ := strings.Cut(r.LastUser(), "\n")
+		name, arguments, _ := strings.Cut(line, " ")
+		if !json.Valid([]byte(arguments)) {
+			return llmtest.Text("I do not understand.")
+		}
+		return llmtest.Calls(llmtest.Call{Name: name, Arguments: arguments})
+	})
+}
+
+// commandFiles is what is kept of commands, all in one.
+func (n *testNode) commandFiles(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	require.NoError(t, filepath.WalkDir(filepath.Join(n.cfg.DataDir(), "commands"), func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all.Write(text)
+		return err
+	}))
+	return all.String()
+}
+
+func TestExecSessionsOfARemovedConversation(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, obedient(t).URL)
+	environ := []string{"HOLDFAST_HOME=" + n.cfg.Home}
+	started := n.ask(t, "main", `exec_start {"command": "echo from-a-session; exec sleep 601"}`).Reply
+	require.Contains(t, started, "is running")
+	name := strings.Fields(started[strings.Index(started, "[session "):])[1]
+	n.ask(t, "main", `exec {"command": "echo from-a-command"}`)
+	n.ask(t, "other", `exec {"command": "echo of-another"}`)
+	require.Contains(t, n.ask(t, "main", "/status").Reply, "started ")
+
+	_, err := runCommand(t, environ, "sessions", "rm", "http:main", "--yes")
+	require.EqualError(t, err, "the session is at work: a command is running: echo from-a-session; exec sleep 601; "+
+		"/stop in the conversation ends it, and so does --stop here")
+	require.Contains(t, n.commandFiles(t), "from-a-command", "nothing was removed")
+	require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Reply)
+	require.Equal(t, "Nothing is running.", n.ask(t, "main", "/status").Reply)
+
+	_, err = runCommand(t, environ, "sessions", "rm", "http:main", "--yes")
+	require.NoError(t, err)
+	kept := n.commandFiles(t)
+	require.NotContains(t, kept, "from-a-session")
+	require.NotContains(t, kept, "from-a-command")
+	require.Contains(t, kept, "of-another")
+	require.Equal(t, "there are no sessions", n.ask(t, "main", `exec_read {}`).Reply)
+	require.Contains(t, n.ask(t, "main", `exec_read {"session": "`+name+`", "offset": 1}`).Reply, "there is no session")
+}
+
+func TestRemoveEndsCommandsIfAsked(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, obedient(t).URL)
+	environ := []string{"HOLDFAST_HOME=" + n.cfg.Home}
+	alive := filepath.Join(n.cfg.Workspace, "alive")
+	n.ask(t, "main", `exec_start {"command": "while true; do echo >>`+alive+`; sleep 0.02; done"}`)
+	n.ask(t, "other", `exec_start {"command": "exec sleep 602"}`)
+
+	out, err := runCommand(t, environ, "sessions", "rm", "http:main", "--yes", "--stop")
+	require.NoError(t, err)
+	require.Contains(t, out, "removed http:main: 1 turns")
+	size := func() int64 {
+		info, err := os.Stat(alive)
+		require.NoError(t, err)
+		return info.Size()
+	}
+	before := size()
+	require.Never(t, func() bool { return size() != before }, 300*time.Millisecond, 50*time.Millisecond)
+	require.Contains(t, n.ask(t, "other", "/status").Reply, "sleep 602")
+	n.ask(t, "other", "/stop")
+}
+
+func TestRetentionKeepsConversationsWithCommandsThatRun(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, obedient(t).URL)
+	n.ask(t, "main", `exec_start {"command": "exec sleep 603"}`)
+	n.ask(t, "other", `exec {"command": "echo of-another"}`)
+	r := remover{n.store, n.cfg.Workspace, n.commands}
+
+	removed, err := r.removeUnused(t.Context(), time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 1, removed)
+	require.NotContains(t, n.commandFiles(t), "of-another")
+
+	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
+	require.Eventually(t, func() bool { // the memory may have to take it in first
+		_, err := r.removeUnused(t.Context(), time.Now().Add(time.Hour))
+		require.NoError(t, err)
+		return !strings.Contains(n.commandFiles(t), "sleep 603")
+	}, patience, 50*time.Millisecond)
+}
