@@ -32,6 +32,20 @@ func TestSupervisorOfAnIdleCommandSleeps(t *testing.T) {
 	shows(t, p, supervisor+"\nstill there\n")
 }
 
+func TestSupervisorThatSleepsWakesAtOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := setup(t)
+	p := start(t, s, talk("t.1.0", "cat"))
+	want, began := "", time.Now()
+	for i := range 20 {
+		line := fmt.Sprintln("line", i)
+		want += line
+		require.NoError(t, p.Write(strconv.Itoa(i), []byte(line), false))
+		shows(t, p, want)
+	}
+	require.Less(t, time.Since(began), 15*time.Second, "looking once a second takes 20")
+}
+
 var switches = regexp.MustCompile(`(?m)^voluntary_ctxt_switches:\s*(\d+)$`)
 
 // wakeups is how often the threads of a process went to sleep so far.
