@@ -40,11 +40,10 @@ func (s seen) read() (time.Time, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, fmt.Errorf("read what was seen: %w", err)
 	}
-	at, err := time.Parse(time.RFC3339Nano, string(content))
-	if err != nil {
-		return time.Time{}, nil
+	if at, err := time.Parse(time.RFC3339Nano, string(content)); err == nil {
+		return at, nil
 	}
-	return at, nil
+	return time.Time{}, nil
 }
 
 func (s seen) write(at time.Time) error {
