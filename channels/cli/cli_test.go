@@ -1,11 +1,14 @@
 package cli_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -30,6 +33,21 @@ func TestAsk(t *testing.T) {
 		unseen, err := f.chat().Unseen()
 		require.NoError(t, err)
 		require.Empty(t, unseen)
+	})
+
+	t.Run("a terminal is not made to obey the reply", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, func(channels.InboundMessage) *channeltest.Answer {
+			return &channeltest.Answer{Reply: "\x1b[2J\x1b]0;mine\aheard\x1b[1m"}
+		})
+		control, tty, err := pty.Open()
+		require.NoError(t, err)
+		defer control.Close()
+		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.AskOptions{Out: tty, Err: io.Discard}))
+		require.NoError(t, tty.Close())
+		line, err := bufio.NewReader(control).ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "heard", strings.TrimRight(line, "\r\n"))
 	})
 
 	t.Run("a turn that failed is an error of one line", func(t *testing.T) {

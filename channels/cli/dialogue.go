@@ -41,7 +41,7 @@ func (d *dialogue) show(r channels.UnaskedReply) {
 			fmt.Fprint(d.w, eraseLine)
 		}
 		d.progress.Hold()
-		fmt.Fprintf(d.out, "%s\n%s\n", headline(r), r.Reply)
+		fmt.Fprintf(d.out, "%s\n%s\n", headline(r), forOutput(d.out, r.Reply))
 		if asking {
 			fmt.Fprint(d.w, runIt)
 		} else {

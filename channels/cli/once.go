@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mattn/go-isatty"
 
 	"github.com/holdfast-ai/holdfast/channels"
 )
@@ -60,7 +63,7 @@ func ask(ctx context.Context, d *dialogue, text string, interrupt <-chan struct{
 	if state.Status != channels.Done {
 		return &TurnError{Reply: oneLine(state.Reply)}
 	}
-	if _, err := fmt.Fprintln(d.out, state.Reply); err != nil {
+	if _, err := fmt.Fprintln(d.out, forOutput(d.out, state.Reply)); err != nil {
 		return fmt.Errorf("print the reply: %w", err)
 	}
 	return nil
@@ -100,6 +103,20 @@ func (d *dialogue) ask(ctx context.Context, text string, interrupt <-chan struct
 	case <-stopping.Done():
 	}
 	return channels.MessageState{}, ErrInterrupted
+}
+
+// forOutput is a text as w gets it: whole, unless it is a terminal, which would obey
+// what models and tools put into it.
+func forOutput(w io.Writer, text string) string {
+	if !isTerminal(w) {
+		return text
+	}
+	return clean(text)
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

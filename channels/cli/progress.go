@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
 	"github.com/holdfast-ai/holdfast/internal/event"
@@ -40,11 +39,10 @@ type Progress struct {
 // NewProgress returns a progress line on f; nil, which is of use too, if f is
 // not a terminal.
 func NewProgress(f io.Writer) *Progress {
-	file, ok := f.(*os.File)
-	if !ok || !isatty.IsTerminal(file.Fd()) {
+	if !isTerminal(f) {
 		return nil
 	}
-	return newProgress(f, func() int { return terminalWidth(file) })
+	return newProgress(f, func() int { return terminalWidth(f.(*os.File)) })
 }
 
 func newProgress(w io.Writer, width func() int) *Progress {
