@@ -4,6 +4,8 @@ package llmtest
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -147,6 +149,9 @@ func (s *Server) Release() {
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	body, err := wire.ReadRequest(w, r)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return // who sent it is gone before all of it was: as if it had never been
+	}
 	req := Request{Request: body, Header: r.Header.Clone()}
 	if err == nil {
 		err = Validate(body)

@@ -3,7 +3,9 @@ package llmtest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -56,6 +58,24 @@ func TestNoJSONIsInvalid(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusBadRequest, status)
 	require.Len(t, s.Invalid(), 1)
+}
+
+func TestARequestThatIsCutOffIsNone(t *testing.T) {
+	t.Parallel()
+	s := llmtest.NewServer(t, llmtest.Text("one"))
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/v1"))
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", len(hello), hello[:20])
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	_, err = io.ReadAll(conn) // until the server is done with it
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	_, answer, err := post(t.Context(), s, hello)
+	require.NoError(t, err)
+	require.Contains(t, answer, "one")
+	require.Equal(t, 1, s.Count())
+	require.Empty(t, s.Invalid())
 }
 
 func TestHangEndsWhenReleased(t *testing.T) {
