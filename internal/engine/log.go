@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync/atomic"
 
 	"go.temporal.io/server/common/log"
@@ -45,10 +44,11 @@ func (l serverLog) DPanic(msg string, tags ...tag.Tag) { l.write(slog.LevelError
 func (l serverLog) Panic(msg string, tags ...tag.Tag) { panic(describe(msg, tags)) }
 
 // Fatal implements [log.Logger]. The server expects the process to end here; we
-// end the goroutine and report the engine as dead.
+// report the engine as dead and do not go on. The goroutine is not ended: within a
+// sync.OnceValue, as where the server binds its port, that panics.
 func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
 	l.fatal(describe(msg, tags))
-	runtime.Goexit()
+	select {}
 }
 
 // With implements [log.WithLogger].
@@ -80,8 +80,11 @@ func attributes(tags []tag.Tag) []any {
 func describe(msg string, tags []tag.Tag) error {
 	var cause error
 	for _, t := range tags {
-		if err, ok := t.Value().(error); ok {
-			cause = err
+		// Its Value is but the text of the error.
+		if zap, ok := t.(tag.ZapTag); ok {
+			if err, ok := zap.Field().Interface.(error); ok {
+				cause = err
+			}
 		}
 	}
 	if cause == nil {
