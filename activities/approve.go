@@ -86,8 +86,12 @@ func showing(call llm.ToolCall, title string) string {
 	shown := title
 	var arguments map[string]any
 	if json.Unmarshal([]byte(call.Arguments), &arguments) == nil && (len(arguments) > 1 || title == call.Arguments) {
-		if indented, err := json.MarshalIndent(arguments, "", "  "); err == nil {
-			shown = string(indented)
+		var b strings.Builder
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(false) // && is to be read as such
+		encoder.SetIndent("", "  ")
+		if encoder.Encode(arguments) == nil {
+			shown = strings.TrimSpace(b.String())
 		}
 	}
 	if len(shown) > askedLimit {

@@ -88,7 +88,7 @@ func TestApproval(t *testing.T) {
 
 	t.Run("nothing is run before the answer, and once after it", func(t *testing.T) {
 		t.Parallel()
-		a := setupAsker(t, `{"command":"ls","why":"to see"}`)
+		a := setupAsker(t, `{"command":"ls && a\u003eb","why":"to see"}`)
 		events, cancel := a.bus.Subscribe("m1")
 		defer cancel()
 		asked := a.ask(t)
@@ -97,7 +97,7 @@ func TestApproval(t *testing.T) {
 		require.InDelta(t, time.Hour, asked.Timeout, float64(time.Minute))
 		out, err := a.store.Outbox(t.Context(), asked.Outbox)
 		require.NoError(t, err)
-		require.Contains(t, out.Text, `"command": "ls"`)
+		require.Contains(t, out.Text, `"command": "ls && a>b"`)
 		require.Contains(t, out.Text, `"why": "to see"`)
 		require.Contains(t, a.says(t, "ana", "/status"), "`"+asked.ID+"` waits for approval: `poke`:")
 		require.Zero(t, a.runs)
