@@ -173,7 +173,7 @@ func (a *Agent) questionOf(ctx context.Context, message store.Inbound) (asked st
 
 // decision says how a question stands that a message has just answered.
 func decision(a store.Approval, message string) string {
-	what := fmt.Sprintf("`%s`: %s", a.Tool, protocol.Cut(strings.Join(strings.Fields(a.Title), " "), doingLimit))
+	what := fmt.Sprintf("`%s`: %s", a.Tool, brief(a.Title))
 	switch {
 	case a.Status == channels.ApprovalExpired:
 		return "It is too late: nobody answered in time, and it was not run. " + what
@@ -210,7 +210,7 @@ func (a *Agent) waiting(ctx context.Context, message string) string {
 func asking(waiting []store.Approval) string {
 	var b strings.Builder
 	for _, w := range waiting {
-		fmt.Fprintf(&b, "\n- `%s` waits for approval: `%s`: %s", w.ID, w.Tool, protocol.Cut(strings.Join(strings.Fields(w.Title), " "), doingLimit))
+		fmt.Fprintf(&b, "\n- `%s` waits for approval: `%s`: %s", w.ID, w.Tool, brief(w.Title))
 	}
 	return b.String()
 }

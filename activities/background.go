@@ -37,7 +37,7 @@ func CommandsOf(ctx context.Context, stored *store.Store, commands *supervisor.S
 // it.
 func within(ctx context.Context, stored *store.Store, one, other string) (bool, error) {
 	for one != other {
-		id, isSubagent := strings.CutPrefix(one, protocol.SubagentSession(""))
+		id, isSubagent := protocol.SubagentOf(one)
 		if !isSubagent {
 			return false, nil
 		}
@@ -97,7 +97,7 @@ func (a *Agent) shownBackground(ctx context.Context, session string) string {
 	var b strings.Builder
 	for _, command := range running {
 		fmt.Fprintf(&b, "\n- command `%s`, started %v ago: %s", command.Key, time.Since(command.StartedAt).Round(time.Second),
-			protocol.Cut(strings.Join(strings.Fields(command.Command), " "), doingLimit))
+			brief(command.Command))
 	}
 	return b.String()
 }

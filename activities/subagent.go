@@ -120,7 +120,7 @@ func (a *Agent) doing(ctx context.Context, session string) string {
 		return fmt.Sprintf("step %d, thinking", last.Step)
 	}
 	call := last.ToolCalls[len(last.ToolCalls)-1]
-	return fmt.Sprintf("step %d, %s: %s", last.Step, call.Name, protocol.Cut(strings.Join(strings.Fields(title(ctx, a.Tools, call)), " "), doingLimit))
+	return fmt.Sprintf("step %d, %s: %s", last.Step, call.Name, brief(title(ctx, a.Tools, call)))
 }
 
 const (
@@ -130,12 +130,17 @@ const (
 	doingLimit = 80
 )
 
+// brief is a call or a command on one line, cut.
+func brief(text string) string {
+	return protocol.Cut(strings.Join(strings.Fields(text), " "), doingLimit)
+}
+
 // checkRunning refuses the steps of a subagent that was stopped.
 func (a *Agent) checkRunning(ctx context.Context, session protocol.SessionRef) error {
 	if session.Depth == 0 {
 		return nil
 	}
-	_, id, _ := strings.Cut(session.Key, ":")
+	id, _ := protocol.SubagentOf(session.Key)
 	subagent, err := a.Store.Subagent(ctx, id)
 	if err != nil {
 		return fmt.Errorf("look for the subagent: %w", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -40,9 +39,10 @@ func (s *Starter) adoptOlder(ctx context.Context, age time.Duration) error {
 	for _, turn := range turns {
 		described, err := s.o.Client.DescribeWorkflowExecution(ctx, turn.WorkflowID, "")
 		_, lost := errors.AsType[*serviceerror.NotFound](err)
+		subagent, isSubagent := protocol.SubagentOf(turn.Session)
 		switch {
-		case lost && strings.HasPrefix(turn.Session, protocol.SubagentChannel+":"):
-			err = s.adoptChild(ctx, turn)
+		case lost && isSubagent:
+			err = s.adoptChild(ctx, turn, subagent)
 		case lost:
 			err = s.restart(ctx, turn)
 		case err == nil:
@@ -67,8 +67,8 @@ func (s *Starter) restart(ctx context.Context, turn store.Turn) error {
 
 // adoptChild closes the turn of a subagent that has reported already. Another one goes
 // on: see [Starter.watchSubagents].
-func (s *Starter) adoptChild(ctx context.Context, turn store.Turn) error {
-	subagent, err := s.o.Store.Subagent(ctx, strings.TrimPrefix(turn.Session, protocol.SubagentChannel+":"))
+func (s *Starter) adoptChild(ctx context.Context, turn store.Turn, id string) error {
+	subagent, err := s.o.Store.Subagent(ctx, id)
 	if err != nil || subagent.Status == store.SubagentRunning {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -84,7 +83,7 @@ func (s *Starter) restartChild(ctx context.Context, subagent store.Subagent) err
 func (s *Starter) depth(ctx context.Context, subagent store.Subagent) (int, error) {
 	depth := 1
 	for parent := subagent.Parent; ; depth++ {
-		id, is := strings.CutPrefix(parent, protocol.SubagentChannel+":")
+		id, is := protocol.SubagentOf(parent)
 		if !is {
 			return depth, nil
 		}

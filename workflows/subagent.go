@@ -22,15 +22,13 @@ func Subagent(ctx workflow.Context, input protocol.SessionInput) error {
 	if workflow.IsContinueAsNewError(err) {
 		return err
 	}
-	report := protocol.ReportInput{Session: s.ref, ID: subagentID(s.ref.Key), Stopped: ctx.Err() != nil}
+	id, _ := protocol.SubagentOf(s.ref.Key)
+	report := protocol.ReportInput{Session: s.ref, ID: id, Stopped: ctx.Err() != nil}
 	if failed := executeReport(ctx, report); failed != nil {
 		return failed
 	}
 	return err
 }
-
-// subagentID is the key of the call that spawned the subagent of a session.
-func subagentID(session string) string { return session[len(protocol.SubagentChannel)+1:] }
 
 // spawn starts the subagent whose task a call has put into the store. That there
 // is one already is fine: it is this one.

@@ -33,7 +33,7 @@ func SessionKey(channel, chat, thread string) string {
 
 // WorkflowID is the ID of a session's workflow. One open run at most has it.
 func WorkflowID(session string) string {
-	if id, ok := strings.CutPrefix(session, SubagentChannel+":"); ok {
+	if id, is := SubagentOf(session); is {
 		return SubagentChannel + "/" + id
 	}
 	return "session/" + session
@@ -41,6 +41,11 @@ func WorkflowID(session string) string {
 
 // SubagentSession is the session of the subagent that a call spawned.
 func SubagentSession(callKey string) string { return SubagentChannel + ":" + callKey }
+
+// SubagentOf is the key of the call that spawned the subagent whose session it is.
+func SubagentOf(session string) (callKey string, is bool) {
+	return strings.CutPrefix(session, SubagentSession(""))
+}
 
 // TaskMessage is the ID of the message with a subagent's task.
 func TaskMessage(callKey string) string { return MessageID(SubagentChannel, "task", callKey) }

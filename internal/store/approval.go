@@ -120,10 +120,7 @@ func (s *Store) DecideApproval(ctx context.Context, d Decision) (a Approval, err
 		if err != nil {
 			return err
 		}
-		var found bool
-		if a, found, err = tx.approval(ctx, id); err == nil && !found {
-			return fmt.Errorf("approval %q: %w", id, ErrNotFound)
-		}
+		a, err = tx.knownApproval(ctx, id)
 		return err
 	})
 	return a, err
@@ -132,10 +129,7 @@ func (s *Store) DecideApproval(ctx context.Context, d Decision) (a Approval, err
 // Approval returns a question, or ErrNotFound.
 func (s *Store) Approval(ctx context.Context, id string) (a Approval, err error) {
 	err = s.read("read approval "+id, func(q *runner) error {
-		var found bool
-		if a, found, err = q.approval(ctx, id); err == nil && !found {
-			return fmt.Errorf("approval %q: %w", id, ErrNotFound)
-		}
+		a, err = q.knownApproval(ctx, id)
 		return err
 	})
 	return a, err
@@ -169,6 +163,14 @@ func (s *Store) WaitingApprovals(ctx context.Context, where Route) (all []Approv
 
 func (r *runner) approval(ctx context.Context, id string) (Approval, bool, error) {
 	return one(ctx, r, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE id = $1`, id)
+}
+
+func (r *runner) knownApproval(ctx context.Context, id string) (Approval, error) {
+	a, found, err := r.approval(ctx, id)
+	if err == nil && !found {
+		err = fmt.Errorf("approval %q: %w", id, ErrNotFound)
+	}
+	return a, err
 }
 
 func (r *runner) expireApproval(ctx context.Context, id string) error {
