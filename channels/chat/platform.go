@@ -1,0 +1,181 @@
+// Package chat is the core of every chat platform: what it takes to receive
+// messages and to write replies, apart from the platform's own API and markup.
+//
+// A platform's package implements [Platform] and as many of the optional
+// abilities as the platform has; the core asks for them by type assertion and
+// does without those that are missing.
+package chat
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+// Platform is what every chat platform implements. Errors of failed calls are
+// remote.Errors: the core reads Status and RetryAfter from them. Safe for
+// concurrent use; only Receive is for one caller at a time.
+type Platform interface {
+	// Name returns the channel's name, such as "slack".
+	Name() string
+	// Limits returns what the platform takes and how fast.
+	Limits() Limits
+	// Identify returns who we are there.
+	Identify(ctx context.Context) (Self, error)
+	// Receive hands what the platform delivers to in until ctx ends, reconnecting as
+	// needed. It acknowledges a delivery only after in returned nil for it.
+	Receive(ctx context.Context, in Inbox) error
+	// Post makes one attempt to post a message and returns the platform's ID of it.
+	Post(ctx context.Context, at Place, msg Message) (id string, err error)
+}
+
+// Self is the account that the agent has on a platform.
+type Self struct {
+	Scope string // the workspace or server, if IDs are unique only there
+	ID    string
+	Name  string
+}
+
+// Limits say what a platform takes. The zero value of a field means the core's default.
+type Limits struct {
+	Text    int                          // the most that one message holds, in units of Measure; 0: unlimited
+	Measure func(markdown string) int    // how much of Text a text takes up once rendered; nil: [Runes]
+	Prepare func(markdown string) string // rewrites a long text before it is split, such as tables; nil: does not
+	Draft   int                          // the most runes that a draft shows of a reply
+	Code    Code                         // which code is sent as a file instead
+	Buttons bool                         // messages can have buttons; else questions say how to answer in words
+	Pace    Pace
+}
+
+// Code limits the code in a message, where the platform takes files. Zero: no limit.
+type Code struct{ Runes, Lines int }
+
+// Place is where a message goes.
+type Place struct {
+	Chat    string // the platform's ID of the chat, as in [channels.InboundMessage]
+	Thread  string // empty: none
+	ReplyTo string // the platform's ID of the message that is answered; empty: none
+	Person  string // the platform's ID of the person who is answered; empty: nobody in particular
+}
+
+// Message is one message as the core wants it shown.
+type Message struct {
+	// ID is the outbox ID. It is the same in every attempt: the platform stores it with
+	// the message, or derives from it the key that it sends ([Keyed]).
+	ID string
+	// Draft says that the message only stands for the reply with this ID.
+	Draft bool
+	// Part numbers the messages that answer one message, from 1; the same in every attempt.
+	Part     int
+	Text     string // Markdown; of a file, its description
+	Note     string // plain text to be set apart below Text: what the agent does, how a question was answered
+	Buttons  []Button
+	Approval string // the ID of the question that the message asks; empty: none
+	File     *channels.OutboundFile
+}
+
+// Action says what a button does.
+type Action string
+
+// The actions of buttons. Each has a value: the approval's ID, or the thread of the
+// conversation to stop.
+const (
+	ActionApprove Action = "approve"
+	ActionDeny    Action = "deny"
+	ActionStop    Action = "stop"
+)
+
+// Button is a button below a message.
+type Button struct {
+	Action Action
+	Value  string
+	Label  string
+}
+
+// Editor is a [Platform] whose messages can be changed. Both methods may be
+// repeated. [ErrNoMessage] says that the message cannot be edited, for good;
+// to delete a message that is not there is no error.
+type Editor interface {
+	Edit(ctx context.Context, at Place, id string, msg Message) error
+	Delete(ctx context.Context, at Place, id string) error
+}
+
+// Streamer is an [Editor] that can also show text as it grows. A stream has no text
+// at first, can only be appended to, and can be edited once it was stopped.
+type Streamer interface {
+	// CanStream reports whether a draft can be a stream there.
+	CanStream(at Place) bool
+	// StartStream posts an empty stream.
+	StartStream(ctx context.Context, at Place) (id string, err error)
+	// AppendStream appends text. [ErrStreamEnded] if it ended.
+	AppendStream(ctx context.Context, at Place, id, text string) error
+	// StopStream ends a stream and marks it as the draft of a message. To stop one that
+	// ended is no error.
+	StopStream(ctx context.Context, at Place, id string, msg Message) error
+}
+
+// Indicator is a [Platform] that can show beside the messages that the agent works:
+// a typing indicator, a status, or a reaction to the message that is answered.
+type Indicator interface {
+	// Indicate shows a state and returns after how long the platform drops it; zero: never.
+	// Showing a state again is no error.
+	Indicate(ctx context.Context, at Place, state Indication) (lasts time.Duration, err error)
+}
+
+// Indication is a state that an [Indicator] shows.
+type Indication struct {
+	State State
+	Text  string // such as "runs exec: go test ./..."
+}
+
+// State says how far a message is.
+type State string
+
+// The states of an [Indication].
+const (
+	StateWorking  State = "working"
+	StateWaiting  State = "waiting" // for a person's answer
+	StateAnswered State = "answered"
+	StateFailed   State = "failed"
+)
+
+// Whisperer is a [Platform] that can tell one person something.
+type Whisperer interface {
+	// Whisper shows text (Markdown) to one person, unseen by others where the chat has others.
+	Whisper(ctx context.Context, at Place, person, text string) error
+}
+
+// History is a [Platform] whose messages can be read back.
+type History interface {
+	// History returns messages that were posted there, oldest first.
+	History(ctx context.Context, at Place, q Query) ([]Posted, error)
+}
+
+// Query selects messages.
+type Query struct {
+	After, Before time.Time // exclusive; zero: open
+	// ID is the outbox ID of the only message that is looked for; empty: all. A platform
+	// that can search by it returns less.
+	ID string
+}
+
+// Posted is a message that was read back.
+type Posted struct {
+	ID     string // the platform's
+	Sender string // the platform's ID of the author
+	Name   string // of the author, if the platform says
+	Ours   bool
+	Text   string
+	SentAt time.Time
+	Files  []channels.File
+	// Of our own messages:
+	Message  string // the outbox ID that it carries; empty: none
+	Draft    bool   // it stands for that message
+	Approval string
+	Open     bool // a stream that nobody stopped, or a message with nothing in it
+}
+
+// Keyed is a [Platform] that recognizes a message that is sent again with the same
+// key. For that long another attempt is safe; later the core looks for the message first.
+type Keyed interface{ KeyLasts() time.Duration }
