@@ -40,9 +40,9 @@ type AgentOptions struct {
 	Tools     *tool.Registry
 	// SubagentTools are the tools of subagents, by depth from 1.
 	SubagentTools []*tool.Registry
-	Prices        *price.Table  // nil: costs are not known
-	Memory        *memory.Files // nil: nothing is remembered
-	Scope         ScopeFunc     // whose memory; required with Memory
+	Prices        *price.Table     // nil: costs are not known
+	Memory        *memory.Files    // nil: nothing is remembered
+	Scope         memory.ScopeFunc // whose memory; required with Memory
 	// Remember starts the consolidation of a memory scope; required with Memory.
 	Remember    func(ctx context.Context, scope string) error
 	Environment skill.Environment // in which skills look for what they require

@@ -13,9 +13,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// ScopeFunc says whose memory a message belongs to.
-type ScopeFunc func(channel, chat, sender string) memory.Scope
-
 // scopeOf names the scope of a session's turns; nil for those that have no memory.
 func (a *Agent) scopeOf(session protocol.SessionRef) func(store.Inbound) string {
 	if session.Depth > 0 || a.Memory == nil {

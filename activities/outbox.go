@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool/message"
 )
 
 // Outbox delivers replies to one channel. Its exported method is an activity.
@@ -64,6 +65,19 @@ func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 		return outcome(out), err
 	}
 	return outcome(out), o.store.DropDraft(ctx, out.Turn)
+}
+
+// MessageOutbox returns the outbox as the message tool uses it: deliveries within
+// another activity.
+func MessageOutbox(o *Outbox) message.Outbox {
+	resolver, _ := o.sender.(channels.Reacher)
+	return message.Outbox{
+		Resolver: resolver,
+		Deliver: func(ctx context.Context, id string) (gone bool, err error) {
+			result, err := o.deliver(ctx, protocol.DeliverInput{Outbox: id})
+			return result.Gone, err
+		},
+	}
 }
 
 func outcome(out store.Outbound) protocol.DeliverResult {

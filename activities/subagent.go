@@ -3,62 +3,15 @@ package activities
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
-	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const (
-	// subagentLimit is how many subagents of a session may run at once.
-	subagentLimit = 5
-	// labelLimit is how much of a task stands for it, in characters.
-	labelLimit = 30
-	// reportLimit bounds what a subagent reports, in bytes.
-	reportLimit = 16_000
-)
-
-type spawnArguments struct {
-	Task  string `json:"task" jsonschema:"what is to be done, with all that the subagent needs to know: it sees nothing of this conversation"`
-	Label string `json:"label,omitempty" jsonschema:"a few words that name the task"`
-}
-
-// NewSpawnTool returns the tool that hands a task to a subagent. It makes the task
-// durable; the workflow starts who works on it.
-func NewSpawnTool(s *store.Store) (tool.Tool, error) {
-	return tool.New("spawn", `Hand a task to a subagent that works on it by itself, beside you: good for what takes long or can be done apart.
-You go on at once; its report comes to you as a message when it is done.`,
-		protocol.SpawnKind, func(ctx context.Context, call tool.Call, args spawnArguments) (tool.Result, error) {
-			if strings.TrimSpace(args.Task) == "" {
-				return tool.Result{}, errors.New("the task is empty")
-			}
-			turn, _, _ := strings.Cut(call.Key, ".")
-			spawned, err := s.Spawn(ctx, store.SpawnInput{
-				ID: call.Key, Turn: turn, Task: args.Task, Label: cmp.Or(strings.TrimSpace(args.Label), label(args.Task)), Limit: subagentLimit,
-			})
-			switch {
-			case errors.Is(err, store.ErrTooMany):
-				return tool.Result{}, fmt.Errorf("%d subagents are at work already; wait for a report, or do it yourself", subagentLimit)
-			case err != nil:
-				return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
-			}
-			return tool.Result{Text: fmt.Sprintf("The subagent %q (%s) has begun. Its report will come as a message; do not wait for it.",
-				spawned.Label, protocol.ShortID(spawned.ID))}, nil
-		})
-}
-
-// label is what a task is called that was given no label.
-func label(task string) string {
-	task = strings.Join(strings.Fields(task), " ")
-	if utf8.RuneCountInString(task) <= labelLimit {
-		return task
-	}
-	return string([]rune(task)[:labelLimit]) + "…"
-}
+// reportLimit bounds a subagent's report, in bytes.
+const reportLimit = 16_000
 
 // Report ends a subagent: what its last turn said is put into its parent's inbox,
 // once, and signalled.

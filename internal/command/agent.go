@@ -9,7 +9,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/skill"
 	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/tool/message"
+	"github.com/holdfast-ai/holdfast/internal/tool/recall"
 	"github.com/holdfast-ai/holdfast/internal/tool/shell"
+	"github.com/holdfast-ai/holdfast/internal/tool/spawn"
 )
 
 // newAgent makes the activities of a turn, with all its tools.
@@ -51,7 +54,7 @@ func (n *node) registries(remembered *memory.Files, outboxes map[string]*activit
 	if err != nil {
 		return nil, nil, err
 	}
-	spawn, err := activities.NewSpawnTool(n.store)
+	spawner, err := spawn.New(n.store)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the spawn tool: %w", err)
 	}
@@ -70,7 +73,7 @@ func (n *node) registries(remembered *memory.Files, outboxes map[string]*activit
 		}
 		return made, made.Register(slices.Concat(tools...)...)
 	}
-	agent, err := registry(shared, own, []tool.Tool{spawn})
+	agent, err := registry(shared, own, []tool.Tool{spawner})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +81,7 @@ func (n *node) registries(remembered *memory.Files, outboxes map[string]*activit
 	for i := range subagents {
 		var deeper []tool.Tool
 		if i+1 < len(subagents) {
-			deeper = []tool.Tool{spawn}
+			deeper = []tool.Tool{spawner}
 		}
 		if subagents[i], err = registry(shared, deeper); err != nil {
 			return nil, nil, err
@@ -93,17 +96,21 @@ func (n *node) ownTools(remembered *memory.Files, outboxes map[string]*activitie
 	if err != nil {
 		return nil, fmt.Errorf("make the cron tool: %w", err)
 	}
-	recall, err := activities.NewRecallTool(n.store, remembered, scopes(n.cfg.Memory))
+	search, err := recall.New(recall.Options{Store: n.store, History: remembered, Scope: scopes(n.cfg.Memory)})
 	if err != nil {
 		return nil, fmt.Errorf("make the memory_search tool: %w", err)
 	}
-	own := []tool.Tool{cron, recall}
+	own := []tool.Tool{cron, search}
 	if len(outboxes) > 0 {
-		message, err := activities.NewMessageTool(n.store, outboxes, n.cfg.Workspace)
+		deliveries := map[string]message.Outbox{}
+		for name, outbox := range outboxes {
+			deliveries[name] = activities.MessageOutbox(outbox)
+		}
+		send, err := message.New(message.Options{Store: n.store, Outboxes: deliveries, Workspace: n.cfg.Workspace})
 		if err != nil {
 			return nil, fmt.Errorf("make the message tool: %w", err)
 		}
-		own = append(own, message)
+		own = append(own, send)
 	}
 	return own, nil
 }

@@ -132,7 +132,7 @@ func TestMessageTool(t *testing.T) {
 			return write
 		})
 		n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": channeltest.NewMemory("memory")}))
-		require.Contains(t, n.ask(t, "main", "tell me").Reply, "this conversation gets only your reply")
+		require.Contains(t, n.ask(t, "main", "tell me").Reply, "this conversation only receives your final reply")
 	})
 
 	t.Run("the model is told what it is for", func(t *testing.T) {
@@ -316,6 +316,6 @@ func TestPeopleDoNotShareWhatTheySaid(t *testing.T) {
 		require.Equal(t, hers, strings.Contains(asked.Messages[0].Content.Text, "fact 3"), sender)
 		require.Equal(t, hers, strings.Contains(asked.Results()[0], "They spoke of fact 3"), sender)
 		require.Equal(t, hers, strings.Contains(asked.Results()[0], "the user: fact 3"), sender)
-		require.Equal(t, !hers, strings.Contains(asked.Results()[0], "Nothing was found"), sender)
+		require.Equal(t, !hers, strings.Contains(asked.Results()[0], "Nothing found"), sender)
 	}
 }

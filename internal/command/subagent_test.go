@@ -88,7 +88,7 @@ func TestSubagents(t *testing.T) {
 				}
 				return llmtest.Calls(calls...)
 			case len(r.Results()) > 0:
-				require.Contains(t, r.Results()[5], "5 subagents are at work already")
+				require.Contains(t, r.Results()[5], "5 subagents are already running")
 				return llmtest.Text("handed over")
 			default:
 				return llmtest.Text("hello")

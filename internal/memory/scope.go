@@ -57,6 +57,9 @@ func ScopeOf(kind Kind, channel, chat, sender string) (Scope, error) {
 	}
 }
 
+// ScopeFunc returns the scope that a message belongs to.
+type ScopeFunc func(channel, chat, sender string) Scope
+
 // nameLimit bounds, in bytes, what is kept of a scope's parts in its name.
 const nameLimit = 80
 

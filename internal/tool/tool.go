@@ -48,6 +48,12 @@ type Call struct {
 	Progress  func(text string) // shows a person what goes on; may be nil; never durable
 }
 
+// Turn returns the ID of the turn that makes the call.
+func (c Call) Turn() string {
+	turn, _, _ := strings.Cut(c.Key, ".")
+	return turn
+}
+
 // Result is a tool's answer to the model.
 type Result struct {
 	Text   string // may be large and need not be UTF-8: the caller cuts and cleans it

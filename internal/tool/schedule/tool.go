@@ -146,7 +146,7 @@ func (j *Jobs) removedBefore(ctx context.Context, id string) (tool.Result, error
 
 // turnOf is the turn that makes a call.
 func turnOf(call tool.Call) string {
-	turn, _, _ := strings.Cut(call.Key, ".")
+	turn := call.Turn()
 	return turn
 }
 

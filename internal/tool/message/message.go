@@ -1,0 +1,204 @@
+// Package message is the message tool: it sends what a turn says besides its reply.
+package message
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const (
+	fileLimit = 50 << 20 // bytes of one file
+	fileCount = 10       // files of one message
+	// maxAttempts is how often the tool tries to deliver a message to a failing
+	// platform before it reports the failure to the model.
+	maxAttempts = 10
+)
+
+// Store holds routes and outgoing messages.
+type Store interface {
+	// Route returns where the reply of a turn goes.
+	Route(ctx context.Context, turn string) (store.Route, error)
+	// Send adds a message to the outbox, once per ID.
+	Send(ctx context.Context, out store.Outbound) error
+}
+
+// Outbox delivers messages to one channel.
+type Outbox struct {
+	// Deliver makes one attempt to deliver the message with this ID. It is
+	// idempotent. gone reports that the chat no longer accepts messages.
+	Deliver func(ctx context.Context, id string) (gone bool, err error)
+	// Resolver finds other chats; nil if the channel can only write to the chat
+	// that the turn came from.
+	Resolver channels.Reacher
+}
+
+// Options configure the tool. All are required.
+type Options struct {
+	Store     Store
+	Outboxes  map[string]Outbox // by channel name
+	Workspace string            // absolute path; attachments must be inside
+}
+
+type arguments struct {
+	Content string   `json:"content,omitempty" jsonschema:"the text, in Markdown"`
+	To      string   `json:"to,omitempty" jsonschema:"who it is for: a channel as #ops, a person as @ana, or an ID; this conversation if left out"`
+	Channel string   `json:"channel,omitempty" jsonschema:"the platform, such as slack; this conversation's if left out"`
+	Files   []string `json:"files,omitempty" jsonschema:"paths of files in the workspace to attach"`
+}
+
+type messenger struct {
+	Options
+}
+
+// New returns the message tool. It stores a message in the outbox before sending
+// it, so that retries deliver it once.
+func New(o Options) (tool.Tool, error) {
+	m := &messenger{o}
+	return tool.New("message", `Send a message to another chat, or files to any chat, this one included.
+What you say at the end of your work reaches this conversation by itself: do not send it with this tool too.`,
+		tool.Keyed, m.run)
+}
+
+func (m *messenger) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
+	if strings.TrimSpace(args.Content) == "" && len(args.Files) == 0 {
+		return tool.Result{}, errors.New("nothing to send: give content or files")
+	}
+	turn := call.Turn()
+	route, err := m.route(ctx, turn, args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	messages, err := m.compose(call.Key, turn, route, args)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	for _, out := range messages {
+		if err := m.Store.Send(ctx, out); err != nil {
+			return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
+		}
+	}
+	for _, out := range messages {
+		if err := m.deliver(ctx, out, call.Attempt); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	return tool.Result{Text: "Sent."}, nil
+}
+
+// route returns where the message goes: to the turn's own conversation, or to
+// another chat that the turn's sender may write to.
+func (m *messenger) route(ctx context.Context, turn string, args arguments) (store.Route, error) {
+	route, err := m.Store.Route(ctx, turn)
+	if err != nil {
+		return store.Route{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
+	}
+	elsewhere := args.To != "" || args.Channel != "" && args.Channel != route.Channel
+	channel := cmp.Or(args.Channel, route.Channel)
+	outbox, found := m.Outboxes[channel]
+	switch {
+	case !found && !elsewhere:
+		return store.Route{}, errors.New("this conversation only receives your final reply: put the text there, and mention files by path")
+	case !found:
+		return store.Route{}, fmt.Errorf("unknown channel %q; available: %s", channel, strings.Join(slices.Sorted(maps.Keys(m.Outboxes)), ", "))
+	case !elsewhere:
+		return route, nil
+	case args.To == "":
+		return store.Route{}, errors.New("to is required")
+	case channel != route.Channel:
+		return store.Route{}, fmt.Errorf("a request from %s cannot send messages on %s: the sender is not known there", route.Channel, channel)
+	}
+	if outbox.Resolver == nil {
+		return store.Route{}, fmt.Errorf("%s can only send to this conversation", channel)
+	}
+	chat, err := outbox.Resolver.Reach(ctx, route.Sender, args.To)
+	if err != nil {
+		return store.Route{}, err
+	}
+	if chat == route.Chat {
+		return route, nil
+	}
+	return store.Route{Channel: channel, Chat: chat}, nil
+}
+
+// compose returns the outbox rows: the text first, then one row per file.
+func (m *messenger) compose(key, turn string, route store.Route, args arguments) ([]store.Outbound, error) {
+	if len(args.Files) > fileCount {
+		return nil, fmt.Errorf("a message can have at most %d files, got %d", fileCount, len(args.Files))
+	}
+	out := store.Outbound{Turn: turn, Channel: route.Channel, Chat: route.Chat, Thread: route.Thread}
+	var messages []store.Outbound
+	if strings.TrimSpace(args.Content) != "" {
+		text := out
+		text.ID, text.Text = protocol.CallOutboxID(key, 0), args.Content
+		messages = append(messages, text)
+	}
+	for i, name := range args.Files {
+		path, err := m.file(name)
+		if err != nil {
+			return nil, err
+		}
+		file := out
+		file.ID, file.File, file.Path = protocol.CallOutboxID(key, i+1), filepath.Base(path), path
+		messages = append(messages, file)
+	}
+	return messages, nil
+}
+
+// file returns the path of an attachment relative to the workspace.
+func (m *messenger) file(name string) (string, error) {
+	path := filepath.Clean(name)
+	if filepath.IsAbs(path) {
+		inside, err := filepath.Rel(m.Workspace, path)
+		if err != nil {
+			return "", fmt.Errorf("%s is not in the workspace", name)
+		}
+		path = inside
+	}
+	root, err := os.OpenRoot(m.Workspace)
+	if err != nil {
+		return "", fmt.Errorf("open the workspace: %w", err)
+	}
+	defer root.Close()
+	info, err := root.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("file %s not found in the workspace", name)
+	case err != nil:
+		return "", fmt.Errorf("cannot send %s: only files in the workspace can be sent", name)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is not a regular file", name)
+	case info.Size() > fileLimit:
+		return "", fmt.Errorf("%s has %d bytes; the limit is %d", name, info.Size(), fileLimit)
+	}
+	return path, nil
+}
+
+// deliver makes one delivery attempt. It asks for a retry while the platform is
+// unavailable and reports the failure to the model after maxAttempts.
+func (m *messenger) deliver(ctx context.Context, out store.Outbound, attempt int) error {
+	gone, err := m.Outboxes[out.Channel].Deliver(ctx, out.ID)
+	failed := remote.As(err)
+	switch {
+	case err == nil && gone:
+		return errors.New("not sent: the chat does not accept messages")
+	case failed != nil && attempt >= maxAttempts:
+		return fmt.Errorf("the message may not have been sent: %d attempts failed: %v", attempt, failed) //nolint:errorlint // wrapping would make the call retryable
+	case err != nil:
+		return fmt.Errorf("%w: %w", tool.ErrRetry, err)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+// Package spawn is the spawn tool: it hands a task to a subagent.
+package spawn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+)
+
+const (
+	maxRunning = 5  // subagents of one session at a time
+	labelLimit = 30 // characters of a label derived from the task
+)
+
+// Store creates subagents.
+type Store interface {
+	// Spawn stores a subagent and its task, once per ID.
+	Spawn(ctx context.Context, in store.SpawnInput) (store.Subagent, error)
+}
+
+type arguments struct {
+	Task  string `json:"task" jsonschema:"what is to be done, with all that the subagent needs to know: it sees nothing of this conversation"`
+	Label string `json:"label,omitempty" jsonschema:"a few words that name the task"`
+}
+
+type spawner struct {
+	store Store
+}
+
+// New returns the spawn tool. It stores the task; the workflow starts the subagent.
+func New(s Store) (tool.Tool, error) {
+	return tool.New("spawn", `Hand a task to a subagent that works on it by itself, beside you: good for what takes long or can be done apart.
+You go on at once; its report comes to you as a message when it is done.`,
+		protocol.SpawnKind, (&spawner{s}).run)
+}
+
+func (s *spawner) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
+	if strings.TrimSpace(args.Task) == "" {
+		return tool.Result{}, errors.New("task is empty")
+	}
+	spawned, err := s.store.Spawn(ctx, store.SpawnInput{
+		ID: call.Key, Turn: call.Turn(), Task: args.Task, Limit: maxRunning,
+		Label: cmp.Or(strings.TrimSpace(args.Label), label(args.Task)),
+	})
+	switch {
+	case errors.Is(err, store.ErrTooMany):
+		return tool.Result{}, fmt.Errorf("%d subagents are already running; wait for a report, or do it yourself", maxRunning)
+	case err != nil:
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
+	}
+	return tool.Result{Text: fmt.Sprintf("Started subagent %q (%s). Its report will arrive as a message; do not wait for it.",
+		spawned.Label, protocol.ShortID(spawned.ID))}, nil
+}
+
+// label shortens a task to a label.
+func label(task string) string {
+	task = strings.Join(strings.Fields(task), " ")
+	if utf8.RuneCountInString(task) <= labelLimit {
+		return task
+	}
+	return string([]rune(task)[:labelLimit]) + "…"
+}
