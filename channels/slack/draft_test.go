@@ -88,7 +88,8 @@ func TestDraftIsAPostThatIsEdited(t *testing.T) {
 
 func TestStopButtonNamesTheThread(t *testing.T) {
 	t.Parallel()
-	s := setupStage(t, drafting, without("assistant:write"))
+	s := setupStage(t, drafting)
+	statusless(s)
 	a := s.ask(slacktest.General)
 	s.emit(a, tool("exec", "sleep 60"))
 	draft := s.drafted(a, says("sleep 60"))
@@ -274,7 +275,8 @@ func TestATurnThatEndsWithoutAReply(t *testing.T) {
 
 func TestAMessageThatJoinsATurn(t *testing.T) {
 	t.Parallel()
-	s := setupStage(t, drafting, without("assistant:write"))
+	s := setupStage(t, drafting)
+	statusless(s)
 	a := s.ask(slacktest.DM)
 	s.emit(a, event.Event{Kind: event.TurnJoined, Text: "another"}, reset, text("for the other"))
 	s.await(s.noticed(a))

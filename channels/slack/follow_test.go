@@ -34,7 +34,8 @@ func TestMessagesAreFollowedAgainAfterARestart(t *testing.T) {
 
 func TestAMessageIsFollowedOnce(t *testing.T) {
 	t.Parallel()
-	s := setupStage(t, drafting, without("assistant:write"))
+	s := setupStage(t, drafting)
+	statusless(s)
 	a := s.ask(slacktest.General)
 	for range 10 {
 		s.channel.Follow(s.backend, a.id, a.msg)

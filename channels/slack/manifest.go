@@ -1,43 +1,73 @@
 package slack
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
+	"text/template"
 
 	_ "embed" // for the manifest
+
+	"go.yaml.in/yaml/v3"
 )
 
-// Manifest is the manifest (YAML) of the Slack app that the channel needs in
-// [ModeSocket], as Slack's "Create New App" takes it.
-//
+// Manifest describes the Slack app to create.
+type Manifest struct {
+	URL       string // https URL for [ModeHTTP]; empty for [ModeSocket]
+	AgentView bool   // list the app among Slack's agents
+}
+
 //go:embed manifest.yaml
-var Manifest string
+var manifestText string
 
-// What the manifest says of [ModeHTTP], and of Socket Mode.
-const (
-	manifestURL    = "https://holdfast.example.com/slack"
-	manifestSocket = "socket_mode_enabled: true # false for mode: http"
-)
+var manifestTemplate = template.Must(template.New("manifest").Parse(manifestText))
 
-// errNoURL is returned for a URL that Slack does not take.
+// errNoURL is returned for a URL that Slack does not accept.
 var errNoURL = errors.New("not a URL that Slack can reach, such as https://holdfast.example.com/slack")
 
-// ManifestAt returns the manifest of the app for [ModeHTTP], whose requests Slack
-// sends to this https URL.
-func ManifestAt(address string) (string, error) {
+// YAML returns the manifest as Slack's "From a manifest" dialog takes it.
+func (m Manifest) YAML() (string, error) {
+	if m.URL != "" {
+		address, err := requestURL(m.URL)
+		if err != nil {
+			return "", err
+		}
+		m.URL = strconv.Quote(address)
+	}
+	var text strings.Builder
+	if err := manifestTemplate.Execute(&text, m); err != nil {
+		return "", fmt.Errorf("manifest: %w", err)
+	}
+	return text.String(), nil
+}
+
+// JSON returns the manifest in the form that the App Manifest API takes. The dialog
+// takes it as well.
+func (m Manifest) JSON() (string, error) {
+	text, err := m.YAML()
+	if err != nil {
+		return "", err
+	}
+	var decoded map[string]any
+	if err := yaml.Unmarshal([]byte(text), &decoded); err != nil {
+		return "", fmt.Errorf("manifest: %w", err)
+	}
+	encoded, err := json.MarshalIndent(decoded, "", "  ")
+	return string(encoded) + "\n", err
+}
+
+// requestURL returns the URL that Slack sends requests to. Without a path it is the
+// default of channels.slack.path.
+func requestURL(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "", errNoURL
 	}
 	if strings.Trim(u.Path, "/") == "" {
-		u.Path = "/slack" // the default of channels.slack.path
+		u.Path = "/slack"
 	}
-	quoted := strconv.Quote(u.String())
-	return strings.NewReplacer(
-		"# url: "+manifestURL+" # for mode: http", "url: "+quoted,
-		"# request_url: "+manifestURL+" # for mode: http", "request_url: "+quoted,
-		manifestSocket, "socket_mode_enabled: false",
-	).Replace(Manifest), nil
+	return u.String(), nil
 }

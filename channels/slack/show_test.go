@@ -27,6 +27,11 @@ type stage struct {
 	stop    func() // ends Run
 }
 
+// statusless has Slack refuse the status below threads.
+func statusless(s *stage) {
+	s.Fail("assistant.threads.setStatus", slacktest.Always, slacktest.Fault{Error: "missing_scope"})
+}
+
 // without are the scopes of a server but for some.
 func without(scopes ...string) slacktest.Option {
 	var kept []string

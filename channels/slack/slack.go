@@ -72,6 +72,7 @@ type Channel struct {
 	followers followers   // messages whose answer is shown at work
 	drafts    drafts      // their drafts
 	noStreams atomic.Bool // the app cannot stream
+	noStatus  atomic.Bool // the app cannot set a status
 	pace      pace
 
 	told        throttle                 // who was told lately that they are not allowed

@@ -38,9 +38,16 @@ func (f *follower) choose(ctx context.Context) {
 		return
 	}
 	switch {
-	case f.msg.Thread != "" && slices.Contains(self.Scopes, "assistant:write"):
+	case f.msg.Thread != "" && !f.c.noStatus.Load():
 		f.sign.thread = f.msg.Thread
-	case timestamp.MatchString(f.msg.ID) && (len(self.Scopes) == 0 || slices.Contains(self.Scopes, "reactions:write")):
+	default:
+		f.chooseReaction(self)
+	}
+}
+
+// chooseReaction has the message get a reaction if it can have one.
+func (f *follower) chooseReaction(self Identity) {
+	if timestamp.MatchString(f.msg.ID) && (len(self.Scopes) == 0 || slices.Contains(self.Scopes, "reactions:write")) {
 		f.sign.ts = f.msg.ID
 	}
 }
@@ -88,6 +95,9 @@ func (f *follower) showStatus(ctx context.Context, status string) time.Duration 
 		return wait
 	}
 	f.setStatus(ctx, status)
+	if f.sign.thread == "" {
+		return 0
+	}
 	return f.c.pace.lapse
 }
 
@@ -100,6 +110,13 @@ func (f *follower) setStatus(ctx context.Context, status string) {
 	})
 	if err == nil {
 		f.sign.shown = status
+	}
+	if unsupported[code(err)] {
+		f.c.noStatus.Store(true)
+		f.sign.thread = ""
+		if self, err := f.c.Identify(ctx); err == nil {
+			f.chooseReaction(self)
+		}
 	}
 }
 

@@ -79,31 +79,38 @@ func TestReactions(t *testing.T) {
 	tests := []struct {
 		name    string
 		channel string
-		scopes  slacktest.Option
 		end     channeltest.Answer
 		want    string
+		calls   []string
 	}{
-		{name: "without a thread", channel: slacktest.DM, scopes: without(), end: channeltest.Answer{Reply: "yes"}, want: "white_check_mark"},
-		{name: "without the scope", channel: slacktest.General, scopes: without("assistant:write"), end: channeltest.Answer{Reply: "yes"}, want: "white_check_mark"},
-		{name: "a failed turn", channel: slacktest.DM, scopes: without(), end: channeltest.Answer{Reply: "no", Status: channels.Failed}, want: "x"},
+		{name: "without a thread", channel: slacktest.DM, end: channeltest.Answer{Reply: "yes"}, want: "white_check_mark"},
+		{name: "without a status", channel: slacktest.General, end: channeltest.Answer{Reply: "yes"}, want: "white_check_mark", calls: []string{"assistant.threads.setStatus"}},
+		{name: "a failed turn", channel: slacktest.DM, end: channeltest.Answer{Reply: "no", Status: channels.Failed}, want: "x"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := setupStage(t, draftless, tt.scopes)
+			s := setupStage(t, draftless)
+			statusless(s)
 			a := s.ask(tt.channel)
 			s.await(s.noticed(a))
 			s.backend.End(a.id, tt.end)
 			s.idle()
 			require.Equal(t, []string{tt.want}, s.reactions(a))
-			require.Len(t, s.Calls(""), 4, "auth.test and three reactions")
+			var calls []string
+			for _, call := range s.Calls("") {
+				calls = append(calls, call.Method)
+			}
+			want := append([]string{"auth.test"}, append(tt.calls, "reactions.add", "reactions.add", "reactions.remove")...)
+			require.Equal(t, want, calls)
 		})
 	}
 }
 
 func TestNoReactionWithoutTheScope(t *testing.T) {
 	t.Parallel()
-	s := setupStage(t, draftless, without("assistant:write", "reactions:write"))
+	s := setupStage(t, draftless, without("reactions:write"))
+	statusless(s)
 	a := s.ask(slacktest.General)
 	s.emit(a, reset)
 	s.answer(a, "yes")
@@ -114,7 +121,8 @@ func TestNoReactionWithoutTheScope(t *testing.T) {
 
 func TestReactionsThatAreThereOrGone(t *testing.T) {
 	t.Parallel()
-	s := setupStage(t, draftless, without("assistant:write"))
+	s := setupStage(t, draftless)
+	statusless(s)
 	a := s.accept(slacktest.General)
 	s.React(slacktest.BotUser, a.channel, a.msg.ID, "eyes")
 	s.channel.Follow(s.backend, a.id, a.msg)
@@ -140,7 +148,8 @@ func TestWhatIsAnsweredAtOnceShowsNothing(t *testing.T) {
 
 func TestSignsAreSkippedWhileSlackAsksToWait(t *testing.T) {
 	t.Parallel()
-	s := setupStage(t, draftless, without("assistant:write"))
+	s := setupStage(t, draftless)
+	statusless(s)
 	s.RateLimit("reactions.add", slacktest.Always, time.Hour)
 	first := s.ask(slacktest.General)
 	s.await(func() bool { return len(s.Calls("reactions.add")) == 1 })

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// unstreamable are Slack's errors that say that this app cannot stream at all.
-var unstreamable = map[string]bool{
+// unsupported are Slack's errors that mean this app cannot use a method at all.
+var unsupported = map[string]bool{
 	"unknown_method": true, "missing_scope": true, "not_allowed_token_type": true, "access_denied": true,
 	"no_permission": true, "feature_not_enabled": true, "method_deprecated": true, "ekm_access_denied": true,
 }
@@ -34,7 +34,7 @@ func (f *follower) startStream(ctx context.Context) error {
 			slack.MsgOptionTS(f.msg.Thread), slack.MsgOptionRecipientUserID(f.msg.Sender), slack.MsgOptionRecipientTeamID(team))
 		return err
 	})
-	if unstreamable[code(err)] {
+	if unsupported[code(err)] {
 		f.c.noStreams.Store(true)
 	}
 	return err

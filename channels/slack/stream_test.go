@@ -85,8 +85,9 @@ func TestAStreamBeforeItsTextIsTakenBackAsItIs(t *testing.T) {
 
 func TestAStreamTellsOfToolsInTheStatusOrStops(t *testing.T) {
 	t.Parallel()
-	ask := func(t *testing.T, scopes slacktest.Option) (*stage, asked) {
-		s := setupStage(t, drafting, scopes)
+	ask := func(t *testing.T, prepare func(*stage)) (*stage, asked) {
+		s := setupStage(t, drafting)
+		prepare(s)
 		a := s.ask(slacktest.General)
 		s.emit(a, reset, text("Let me see"))
 		s.drafted(a, says("Let me see"))
@@ -95,7 +96,7 @@ func TestAStreamTellsOfToolsInTheStatusOrStops(t *testing.T) {
 	}
 	t.Run("status", func(t *testing.T) {
 		t.Parallel()
-		s, a := ask(t, without())
+		s, a := ask(t, func(*stage) {})
 		s.await(func() bool { return s.Assistant(a.channel, a.msg.Thread).Status == "runs exec: ls" })
 		require.True(t, s.drafted(a, anyMessage).Streaming)
 		s.answer(a, "Seen.")
@@ -105,7 +106,7 @@ func TestAStreamTellsOfToolsInTheStatusOrStops(t *testing.T) {
 	})
 	t.Run("no status", func(t *testing.T) {
 		t.Parallel()
-		s, a := ask(t, without("assistant:write"))
+		s, a := ask(t, statusless)
 		s.drafted(a, says("runs exec: ls"))
 		s.answer(a, "Seen.")
 		s.idle()

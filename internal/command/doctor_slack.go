@@ -133,28 +133,30 @@ func reachedAt(address string) (shown, proxy string) {
 	return u.Redacted(), proxy
 }
 
-// checkScopes looks for what the app may not do.
+// checkScopes compares the scopes that were granted with those needed: Slack can
+// install an app with fewer than its manifest asks for.
 func (d *doctor) checkScopes(has []string) {
 	if len(has) == 0 {
-		d.warn("slack", "see whether something on the way drops the header X-OAuth-Scopes", "Slack does not tell which scopes the app has")
+		d.warn("slack", "check whether a proxy drops the header X-OAuth-Scopes", "Slack does not say which scopes the app has")
 		return
 	}
-	missing := 0
+	report := d.warn
+	var missing []string
 	for _, scope := range slack.Scopes {
 		if slices.Contains(has, scope.Name) {
 			continue
 		}
-		missing++
-		report := d.warn
+		missing = append(missing, scope.Name+" ("+scope.Why+")")
 		if scope.Name == "chat:write" {
 			report = d.fail
 		}
-		report("slack", "put what `holdfast slack manifest` prints into the app's settings (api.slack.com/apps, App Manifest), save it, and install the app again (Install App)",
-			"the app lacks the scope %s: %s", scope.Name, scope.Why)
 	}
-	if missing == 0 {
-		d.ok("slack", "the app has all scopes")
+	if missing == nil {
+		d.ok("slack", "the app has all %d scopes", len(slack.Scopes))
+		return
 	}
+	report("slack", "paste the output of `holdfast slack manifest` into the app's settings (api.slack.com/apps, App Manifest), save it, and install the app again (Install App)",
+		"the app lacks %d of %d scopes: %s", len(missing), len(slack.Scopes), strings.Join(missing, "; "))
 }
 
 // checkSlackListen looks whether Slack's requests can arrive, as far as that can be

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -66,7 +67,7 @@ func TestDoctorOnASoundSlack(t *testing.T) {
 		out, err := runCommand(t, slackEnviron(t, server.APIURL()), "doctor")
 		require.NoError(t, err)
 		require.Equal(t, "ok    slack       answers as @holdfast (U0BOT) in the workspace Holdfast (T0TEAM), mode socket\n"+
-			"ok    slack       the app has all scopes\n"+
+			"ok    slack       the app has all 14 scopes\n"+
 			"ok    slack       would open a connection (Socket Mode)\n"+
 			"ok    slack       answers all people, in direct messages and in all channels that it is invited to\n", onSlack(t, out))
 		require.Zero(t, server.Connections())
@@ -154,15 +155,19 @@ func TestDoctorFindsOnSlack(t *testing.T) {
 		{"a scope without which nothing works", func(_ *testing.T, s *slacktest.Server) []string {
 			s.SetScopes("files:write")
 			return nil
-		}, "fail", []string{"lacks the scope chat:write: nothing can be answered", "holdfast slack manifest", "install the app again"}},
+		}, "fail", []string{"lacks 13 of 14 scopes", "; chat:write (the bot cannot answer)", "holdfast slack manifest", "install the app again"}},
 		{"scopes without which less works", func(_ *testing.T, s *slacktest.Server) []string {
 			s.SetScopes(slices.DeleteFunc(slices.Clone(slacktest.AllScopes), func(scope string) bool { return strings.HasPrefix(scope, "files:") })...)
 			return nil
-		}, "warn", []string{"lacks the scope files:read: attached files cannot be read", "lacks the scope files:write: files cannot be sent", "holdfast slack manifest"}},
+		}, "warn", []string{"lacks 2 of 14 scopes: files:read (attached files cannot be read); files:write (files cannot be sent)", "holdfast slack manifest"}},
+		{"an installation with few of the scopes", func(_ *testing.T, s *slacktest.Server) []string {
+			s.SetScopes("chat:write", "app_mentions:read")
+			return nil
+		}, "warn", []string{"lacks 12 of 14 scopes: channels:history (", "install the app again"}},
 		{"no scopes at all", func(_ *testing.T, s *slacktest.Server) []string {
 			s.SetScopes()
 			return nil
-		}, "warn", []string{"does not tell which scopes the app has"}},
+		}, "warn", []string{"does not say which scopes the app has"}},
 		{"too many calls", func(_ *testing.T, s *slacktest.Server) []string {
 			s.RateLimit("auth.test", slacktest.Always, time.Minute)
 			return nil
@@ -210,12 +215,20 @@ func TestSlackManifest(t *testing.T) {
 	t.Parallel()
 	out, err := runCommand(t, nil, "slack", "manifest")
 	require.NoError(t, err)
-	require.Equal(t, slack.Manifest, out)
+	want, err := slack.Manifest{}.YAML()
+	require.NoError(t, err)
+	require.Equal(t, want, out)
 
 	out, err = runCommand(t, nil, "slack", "manifest", "--url", "https://bot.example.com/slack")
 	require.NoError(t, err)
 	require.Equal(t, 3, strings.Count(out, `url: "https://bot.example.com/slack"`))
 	require.Contains(t, out, "socket_mode_enabled: false")
+
+	out, err = runCommand(t, nil, "slack", "manifest", "--json", "--agent-view")
+	require.NoError(t, err)
+	require.True(t, json.Valid([]byte(out)))
+	require.Contains(t, out, `"assistant:write"`)
+	require.Contains(t, out, `"agent_view": {`)
 
 	_, err = runCommand(t, nil, "slack", "manifest", "--url", "localhost:8091")
 	require.ErrorContains(t, err, "--url: not a URL that Slack can reach")

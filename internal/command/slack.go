@@ -11,30 +11,34 @@ import (
 func slackCommand() *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "slack",
-		Short: "Set the Slack app up",
+		Short: "Set up the Slack app",
 	}
 	parent.AddCommand(slackManifestCommand())
 	return parent
 }
 
 func slackManifestCommand() *cobra.Command {
-	var address string
+	var manifest slack.Manifest
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "manifest",
-		Short: "Print the manifest of the Slack app, to create it from",
+		Short: "Print the manifest to create the Slack app from",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			manifest := slack.Manifest
-			if address != "" {
-				var err error
-				if manifest, err = slack.ManifestAt(address); err != nil {
-					return fmt.Errorf("--url: %w", err)
-				}
+			print := manifest.YAML
+			if asJSON {
+				print = manifest.JSON
 			}
-			_, err := fmt.Fprint(cmd.OutOrStdout(), manifest)
+			text, err := print()
+			if err != nil {
+				return fmt.Errorf("--url: %w", err)
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), text)
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&address, "url", "", "for mode: http: the https URL at which Slack reaches channels.slack.listen and .path")
+	cmd.Flags().StringVar(&manifest.URL, "url", "", "for mode: http: the https URL at which Slack reaches channels.slack.listen and .path")
+	cmd.Flags().BoolVar(&manifest.AgentView, "agent-view", false, "list the app among Slack's agents")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of YAML")
 	return cmd
 }

@@ -90,7 +90,7 @@ func TestAMethodsScopeCanBeTakenAway(t *testing.T) {
 		},
 		"reactions:write": func() error { return api.AddReaction("eyes", slack.NewRefToMessage(slacktest.Secret, said.TS)) },
 		"assistant:write": func() error {
-			return api.SetAssistantThreadsStatus(slack.AssistantThreadsSetStatusParameters{ChannelID: slacktest.Secret, ThreadTS: said.TS, Status: "…"})
+			return api.SetAssistantThreadsTitle(slack.AssistantThreadsSetTitleParameters{ChannelID: slacktest.Secret, ThreadTS: said.TS, Title: "…"})
 		},
 		"users:read": func() error { _, err := api.GetUserInfo(slacktest.Ana); return err },
 		"groups:read": func() error {
@@ -117,6 +117,12 @@ func TestAMethodsScopeCanBeTakenAway(t *testing.T) {
 		require.Equal(t, want, problem.Needed)
 		require.Equal(t, "chat:write,channels:history,channels:read", problem.Provided)
 	}
+	status := slack.AssistantThreadsSetStatusParameters{ChannelID: slacktest.Secret, ThreadTS: said.TS, Status: "…"}
+	require.NoError(t, api.SetAssistantThreadsStatus(status), "chat:write is enough")
+	s.SetScopes("assistant:write")
+	require.NoError(t, api.SetAssistantThreadsStatus(status))
+	s.SetScopes("users:read")
+	require.EqualError(t, api.SetAssistantThreadsStatus(status), "missing_scope")
 	s.SetScopes(slacktest.AllScopes...)
 	_, err := api.GetUserInfo(slacktest.Ana)
 	require.NoError(t, err)

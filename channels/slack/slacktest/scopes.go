@@ -1,7 +1,21 @@
 package slacktest
 
+import "slices"
+
 func need(scopes ...string) func(*Server, *request) []string {
 	return func(*Server, *request) []string { return scopes }
+}
+
+// needOne needs any one of the scopes.
+func needOne(scopes ...string) func(*Server, *request) []string {
+	return func(s *Server, _ *request) []string {
+		for _, scope := range scopes {
+			if slices.Contains(s.scopes, scope) {
+				return nil
+			}
+		}
+		return scopes[len(scopes)-1:]
+	}
 }
 
 var family = map[Kind]string{Public: "channels:", Private: "groups:", IM: "im:", MPIM: "mpim:"}
