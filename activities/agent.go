@@ -60,6 +60,7 @@ type AgentOptions struct {
 	Supervisor *supervisor.Supervisor // whose commands a stopped turn ends; may be nil
 	Events     event.Bus
 	Gatherers  map[string]channels.Gatherer // channels whose messages need more from their platform, by name
+	Outboxes   map[string]*Outbox           // deliveries of the push channels, by name
 	Workspace  string                       // absolute path
 	Metrics    *metrics.Metrics             // nil: nothing is counted
 	Logger     *slog.Logger

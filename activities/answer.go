@@ -13,7 +13,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// Answer does and answers a command, once.
+// Answer carries out a command and answers it, once, and makes the first attempt to
+// deliver the answer.
 func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.AnswerResult, error) {
 	info := activity.GetInfo(ctx)
 	answer := store.AnswerInput{
@@ -30,7 +31,7 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 		a.rememberAll(ctx, in.Session.Key)
 	}
 	a.Events.Publish(ctx, in.Message, event.Event{Kind: event.Done})
-	return protocol.AnswerResult{Outbox: turn.Outbox, Answered: !fresh}, nil
+	return protocol.AnswerResult{Outbox: a.deliverNow(ctx, in.Session.Channel, turn.Outbox), Answered: !fresh}, nil
 }
 
 // answer completes what is answered, and stores it.

@@ -29,6 +29,9 @@ func (a *Agent) CallTool(ctx context.Context, in protocol.CallToolInput) (result
 	defer done()
 	defer caught(a.Logger, &err)
 	result, err = a.callTool(live, in, attempt)
+	if asked := result.Approval; asked != nil {
+		asked.Outbox = a.deliverNow(live, asked.Channel, asked.Outbox)
+	}
 	return result, failure(ctx, live, err)
 }
 

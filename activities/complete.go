@@ -18,7 +18,8 @@ import (
 )
 
 // Complete makes the model call of a step, unless its completion is stored
-// already. The last one of a turn stores the reply too.
+// already. The last one of a turn also stores the reply and makes the first attempt
+// to deliver it.
 func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (result protocol.CompleteResult, err error) {
 	info := activity.GetInfo(ctx)
 	live, done := alive(ctx)
@@ -26,6 +27,7 @@ func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (result
 	defer caught(a.Logger, &err)
 	result, err = a.complete(live, in, info)
 	a.tellRetry(ctx, in, int(info.Attempt), err)
+	result.Outbox = a.deliverNow(live, in.Session.Channel, result.Outbox)
 	return result, failure(ctx, live, err)
 }
 

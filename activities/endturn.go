@@ -14,7 +14,8 @@ import (
 )
 
 // EndTurn closes a turn that the model did not finish: the transcript is made
-// whole, commands that still run are stopped, and the user gets one sentence.
+// whole, commands that still run are stopped, and the user gets one sentence, which
+// it makes the first attempt to deliver.
 func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol.EndTurnResult, error) {
 	info := activity.GetInfo(ctx)
 	if err := a.stopCommands(ctx, in.Turn); err != nil {
@@ -33,14 +34,18 @@ func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol
 	if err != nil {
 		return protocol.EndTurnResult{}, fmt.Errorf("end turn: %w", err)
 	}
-	if turn.EndedAt.After(started) { // and not in an earlier attempt
+	ended := turn.EndedAt.After(started)
+	if ended {
 		a.Metrics.TurnEnded(in.Session.Channel, turn.Status, turn.EndedAt.Sub(turn.StartedAt))
 	}
 	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
 	for _, m := range in.Messages {
 		a.Events.Publish(ctx, m, event.Event{Kind: event.Done})
 	}
-	return protocol.EndTurnResult{Outbox: turn.Outbox}, nil
+	if !ended && info.Attempt == 1 { // the last Complete ended it, and may be delivering the reply
+		a.awaitClaim(ctx, turn.Outbox)
+	}
+	return protocol.EndTurnResult{Outbox: a.deliverNow(ctx, in.Session.Channel, turn.Outbox)}, nil
 }
 
 // stopCommands stops the commands that the turn's calls started, wherever their

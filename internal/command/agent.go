@@ -39,7 +39,7 @@ func (n *node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 		Store: n.store, Events: n.events, Logger: n.log,
 		Provider: n.model.provider, Name: n.model.service, Model: n.model.name, Models: others.open, Fallbacks: n.cfg.Fallbacks,
 		MaxTokens: n.cfg.Agent.MaxTokens, Temperature: n.cfg.Agent.Temperature, Window: n.cfg.Agent.MemoryWindow,
-		Gatherers: n.gatherers(), Tools: tools, SubagentTools: subagents, Supervisor: n.commands,
+		Gatherers: n.gatherers(), Outboxes: outboxes, Tools: tools, SubagentTools: subagents, Supervisor: n.commands,
 		Workspace: n.cfg.Workspace, Signal: n.starter.Signal, Jobs: n.jobOptions(),
 		Approvals: approvals, Decided: n.starter.Decided, IsOperator: isOperator,
 		Prices: prices(n.cfg), Memory: remembered, Scope: scopes(n.cfg.Memory), Remember: n.starter.Remember,

@@ -76,8 +76,8 @@ func TestCosts(t *testing.T) {
 	}{
 		{"a plain reply over http", false, []llmtest.Step{llmtest.Text("a")}, 12, 1},
 		{"a tool round over http", false, []llmtest.Step{llmtest.Calls(call), llmtest.Text("a")}, 24, 3},
-		{"a plain reply over a push channel", true, []llmtest.Step{llmtest.Text("a")}, 18, 2},
-		{"a tool round over a push channel", true, []llmtest.Step{llmtest.Calls(call), llmtest.Text("a")}, 30, 4},
+		{"a plain reply over a push channel", true, []llmtest.Step{llmtest.Text("a")}, 12, 1},
+		{"a tool round over a push channel", true, []llmtest.Step{llmtest.Calls(call), llmtest.Text("a")}, 24, 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -163,12 +163,12 @@ func TestSlackCosts(t *testing.T) {
 		script             []llmtest.Step
 		events, activities int
 	}{
-		"a plain reply": {[]llmtest.Step{llmtest.Text("a")}, 18, 2},
-		"a tool round":  {[]llmtest.Step{llmtest.Calls(call), llmtest.Text("a")}, 30, 4},
+		"a plain reply": {[]llmtest.Step{llmtest.Text("a")}, 12, 1},
+		"a tool round":  {[]llmtest.Step{llmtest.Calls(call), llmtest.Text("a")}, 24, 3},
 		"a long reply with a draft": {[]llmtest.Step{
 			llmtest.SlowDrip(slowAnswer, slowPause),
-		}, 18, 2},
-		"a reply in parts": {[]llmtest.Step{llmtest.Text(longAnswer)}, 18, 2},
+		}, 12, 1},
+		"a reply in parts": {[]llmtest.Step{llmtest.Text(longAnswer)}, 12, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,12 +6,12 @@ import (
 	"fmt"
 )
 
-const outboundColumns = `id, turn, channel, session, chat, thread, text, state, fence, claims, platform_id, error, file, path, approval`
+const outboundColumns = `id, turn, channel, session, chat, thread, text, state, fence, claims, platform_id, error, file, path, approval, claimed_at`
 
 func scanOutbound(rows *sql.Rows) (out Outbound, err error) {
 	var claims int
 	err = rows.Scan(&out.ID, &out.Turn, &out.Channel, &out.Session, &out.Chat, &out.Thread, &out.Text, &out.State, &out.Fence,
-		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path, &out.Approval)
+		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path, &out.Approval, stamp{&out.ClaimedAt})
 	out.Claimed = claims > 1
 	return out, err
 }

@@ -192,10 +192,11 @@ type Outbound struct {
 	Path       string // of the file, relative to the workspace; empty: Text is its content
 	Approval   string // ID of the approval that it asks for; empty: none
 	State      OutboxState
-	Fence      int64  // of the claim that was just made
-	Claimed    bool   // an earlier claim was made and nothing recorded: it may have been posted
-	PlatformID string // once sent
-	Error      string // once failed
+	Fence      int64     // of the claim that was just made
+	Claimed    bool      // an earlier claim was made and nothing recorded: it may have been posted
+	ClaimedAt  time.Time // of the last claim; zero: none, or it was released
+	PlatformID string    // once sent
+	Error      string    // once failed
 }
 
 // OutboxState says how far a delivery is.

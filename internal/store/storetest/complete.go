@@ -102,6 +102,8 @@ func final(t *testing.T, b *bundle) {
 	require.WithinDuration(t, time.Now(), turn.EndedAt, time.Minute)
 	out, err := b.ClaimOutbox(t.Context(), "o1")
 	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), out.ClaimedAt, time.Minute)
+	out.ClaimedAt = time.Time{}
 	require.Equal(t, store.Outbound{
 		ID: "o1", Turn: "m1", Channel: channel, Session: session, Chat: "c1", Thread: "t1", Text: "m1 says 1", State: store.OutboxPending, Fence: 1,
 	}, out)

@@ -1,0 +1,55 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+const (
+	// firstAttempt bounds the first attempt to deliver a reply, which the activity makes
+	// that stored the reply.
+	firstAttempt = 10 * time.Second
+	// claimPoll is how often [Agent.awaitClaim] reads the claim.
+	claimPoll = 100 * time.Millisecond
+)
+
+// deliverNow makes the first attempt to deliver a message in the outbox, if this
+// process serves its channel. It returns what is left for the Deliver activity: empty
+// if the message was delivered or never can be.
+func (a *Agent) deliverNow(ctx context.Context, channel, id string) (left string) {
+	outbox := a.Outboxes[channel]
+	if id == "" || outbox == nil {
+		return id
+	}
+	ctx, cancel := context.WithTimeout(ctx, firstAttempt)
+	defer cancel()
+	if _, err := outbox.deliver(ctx, protocol.DeliverInput{Outbox: id}); err != nil {
+		a.Logger.Info("first attempt to deliver failed", "channel", channel, "outbox", id, "err", err)
+		return id
+	}
+	return ""
+}
+
+// awaitClaim waits while another activity may be making the first attempt to deliver a
+// message: a second one at the same time could post it twice.
+func (a *Agent) awaitClaim(ctx context.Context, id string) {
+	if id == "" {
+		return
+	}
+	poll := time.NewTicker(claimPoll)
+	defer poll.Stop()
+	for {
+		out, err := a.Store.Outbox(ctx, id)
+		if err != nil || out.State != store.OutboxPending || time.Since(out.ClaimedAt) > firstAttempt {
+			return
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

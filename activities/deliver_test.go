@@ -1,0 +1,112 @@
+package activities_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// setupPush is a bundle whose agent serves a push channel.
+func setupPush(t *testing.T, script ...llmtest.Step) (*bundle, *channeltest.Memory) {
+	t.Helper()
+	b := setup(t, script...)
+	memory := channeltest.NewMemory(session.Channel)
+	b.options.Outboxes = map[string]*activities.Outbox{session.Channel: activities.NewOutbox(b.store, memory, b.workspace)}
+	var err error
+	b.agent, err = activities.NewAgent(b.options)
+	require.NoError(t, err)
+	b.accept(t, "m1", "hi", true)
+	return b, memory
+}
+
+func TestFirstAttempt(t *testing.T) {
+	t.Parallel()
+
+	t.Run("the last Complete delivers the reply, once", func(t *testing.T) {
+		t.Parallel()
+		b, memory := setupPush(t, llmtest.Text("hello"))
+		for range 2 {
+			result, err := b.complete(t, "m1", 1, "m1")
+			require.NoError(t, err)
+			require.Empty(t, result.Outbox)
+		}
+		require.Len(t, memory.Posted(), 1)
+		require.Equal(t, "hello", memory.Posted()[0].Text)
+	})
+
+	t.Run("leaves a reply that the channel does not take to Deliver", func(t *testing.T) {
+		t.Parallel()
+		b, memory := setupPush(t, llmtest.Text("hello"))
+		memory.Fail(1)
+		result, err := b.complete(t, "m1", 1, "m1")
+		require.NoError(t, err)
+		require.Equal(t, "o1", result.Outbox)
+		_, err = deliver(t, b, memory, protocol.DeliverInput{Outbox: result.Outbox})
+		require.NoError(t, err)
+		require.Len(t, memory.Posted(), 1)
+	})
+
+	t.Run("whose answer was lost is found by Deliver", func(t *testing.T) {
+		t.Parallel()
+		b, memory := setupPush(t, llmtest.Text("hello"))
+		memory.LoseResponse(1)
+		result, err := b.complete(t, "m1", 1, "m1")
+		require.NoError(t, err)
+		require.Equal(t, "o1", result.Outbox)
+		_, err = deliver(t, b, memory, protocol.DeliverInput{Outbox: result.Outbox})
+		require.NoError(t, err)
+		require.Len(t, memory.Posted(), 1)
+	})
+
+	t.Run("of a chat that is gone leaves nothing to deliver", func(t *testing.T) {
+		t.Parallel()
+		b, memory := setupPush(t, llmtest.Text("hello"))
+		memory.Close("c1")
+		result, err := b.complete(t, "m1", 1, "m1")
+		require.NoError(t, err)
+		require.Empty(t, result.Outbox)
+	})
+
+	t.Run("is made by EndTurn and Answer too", func(t *testing.T) {
+		t.Parallel()
+		b, memory := setupPush(t)
+		ended, err := execute[protocol.EndTurnResult](t, b.agent.EndTurn, protocol.EndTurnInput{
+			Session: session, Turn: "m1", Messages: []string{"m1"}, Ending: protocol.EndingFailed, Reason: "It failed.",
+		})
+		require.NoError(t, err)
+		require.Empty(t, ended.Outbox)
+		b.accept(t, "m2", "/help", true)
+		answered, err := execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{
+			Session: session, Message: "m2", Command: protocol.CommandHelp,
+		})
+		require.NoError(t, err)
+		require.Empty(t, answered.Outbox)
+		require.Len(t, memory.Posted(), 2)
+	})
+
+	t.Run("is not made a second time while a stopped turn's Complete makes it", func(t *testing.T) {
+		t.Parallel()
+		b, memory := setupPush(t, llmtest.Text("hello"))
+		release := memory.Block()
+		completed := make(chan error, 1)
+		go func() {
+			_, err := b.complete(t, "m1", 1, "m1")
+			completed <- err
+		}()
+		require.NoError(t, memory.AwaitCalls(t.Context(), 1))
+		time.AfterFunc(200*time.Millisecond, release)
+		ended, err := execute[protocol.EndTurnResult](t, b.agent.EndTurn, protocol.EndTurnInput{
+			Session: session, Turn: "m1", Ending: protocol.EndingStopped,
+		})
+		require.NoError(t, err)
+		require.Empty(t, ended.Outbox)
+		require.NoError(t, <-completed)
+		require.Len(t, memory.Posted(), 1)
+	})
+}
