@@ -1,0 +1,57 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+const (
+	// consolidationSchedule is the ID of the schedule that consolidates the memory of
+	// sessions that have become idle.
+	consolidationSchedule = "memory"
+	consolidationInterval = 15 * time.Minute
+)
+
+// Consolidate starts the consolidation of a memory scope. If it is running, it runs
+// once more.
+func (c *Client) Consolidate(ctx context.Context, scope string) error {
+	options := consolidationOptions(scope)
+	_, err := c.sdk.SignalWithStartWorkflow(ctx, options.ID, protocol.ConsolidateSignal, nil, options,
+		protocol.ConsolidationWorkflow, protocol.ConsolidateInput{Scope: scope})
+	if err != nil {
+		return fmt.Errorf("start the consolidation of %s: %w", scope, err)
+	}
+	return nil
+}
+
+// ScheduleConsolidation creates the schedule that consolidates every memory scope with
+// unconsolidated turns, unless it exists.
+func (c *Client) ScheduleConsolidation(ctx context.Context) error {
+	_, err := c.sdk.ScheduleClient().Create(ctx, client.ScheduleOptions{
+		ID:            consolidationSchedule,
+		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: consolidationInterval}}},
+		CatchupWindow: consolidationInterval,
+		Action:        scheduleAction(consolidationOptions(""), protocol.ConsolidationWorkflow, protocol.ConsolidateInput{}),
+	})
+	if err != nil && !errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
+		return fmt.Errorf("schedule the consolidation of memories: %w", err)
+	}
+	return nil
+}
+
+// consolidationOptions start the consolidation of a scope or, without one, the one that
+// starts the others.
+func consolidationOptions(scope string) client.StartWorkflowOptions {
+	summary := "consolidate memory of " + scope
+	if scope == "" {
+		summary = "consolidate memories"
+	}
+	return startOptions(protocol.ConsolidationWorkflowID(scope), summary, temporal.SearchAttributes{})
+}
