@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
@@ -19,7 +20,7 @@ const heartbeatFile = "HEARTBEAT.md"
 
 // JobOptions are how jobs are run.
 type JobOptions struct {
-	Overlap  schedule.Overlap
+	Overlap  dispatch.Overlap
 	IsActive func(time.Time) bool // whether the heartbeat beats at a time; nil: always
 	Route    store.Route          // where its replies go; no channel: nowhere
 }
@@ -67,11 +68,11 @@ func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.F
 		job.Label(), job.ID, schedule.Stamp(job, in.Due), job.Message)
 	f = store.Firing{
 		Message: inbound(in, job.RunsIn(), job.Route, text, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),
-		Skip: a.Jobs.Overlap == schedule.OverlapSkip && job.Kind != store.JobAt,
+		Skip: a.Jobs.Overlap == dispatch.OverlapSkip && job.Kind != store.JobAt,
 	}
 	f.Message.SenderName = job.SenderName
 	f.Message.Gathered = &store.Gathered{Text: text, SenderName: job.SenderName, Zone: job.Zone}
-	if own := f.Message.Session == protocol.JobSession(job.ID); own && a.Jobs.Overlap == schedule.OverlapAllow {
+	if own := f.Message.Session == protocol.JobSession(job.ID); own && a.Jobs.Overlap == dispatch.OverlapAllow {
 		f.Beside = protocol.JobSessionAt(job.ID, occurrence)
 	}
 	return f, "", nil

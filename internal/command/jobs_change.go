@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
@@ -27,7 +28,7 @@ func withJobs(ctx context.Context, s setting, f func(config.Config, *schedule.Jo
 		if stored == nil {
 			return fmt.Errorf("there is no store under %s: start Holdfast with `holdfast up`", cfg.Home)
 		}
-		return f(cfg, schedule.New(scheduling(cfg, schedule.Options{Client: r.client, Store: stored})))
+		return f(cfg, schedule.New(scheduling(cfg, schedule.Options{Client: dispatch.New(r.client, r.namespace), Store: stored})))
 	})
 }
 

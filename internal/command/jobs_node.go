@@ -7,6 +7,7 @@ import (
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
@@ -14,7 +15,7 @@ import (
 // newJobs makes what keeps the scheduled prompts.
 func (n *node) newJobs(context.Context) error {
 	n.jobs = schedule.New(scheduling(n.cfg, schedule.Options{
-		Client: n.client, Store: n.store, IsOperator: isOperator, Logger: n.log.With("component", "jobs"),
+		Client: dispatch.New(n.client, n.cfg.Temporal.Namespace), Store: n.store, IsOperator: isOperator, Logger: n.log.With("component", "jobs"),
 	}))
 	return nil
 }
@@ -22,7 +23,7 @@ func (n *node) newJobs(context.Context) error {
 // scheduling adds to options what the config says.
 func scheduling(cfg config.Config, options schedule.Options) schedule.Options {
 	options.CatchUp, options.Shortest = cfg.Jobs.CatchUp, cfg.Jobs.MinEvery
-	options.Overlap = schedule.Overlap(cfg.Jobs.Overlap)
+	options.Overlap = dispatch.Overlap(cfg.Jobs.Overlap)
 	if cfg.Heartbeat.Enabled {
 		options.Heartbeat = cfg.Heartbeat.Every
 	}
@@ -34,7 +35,7 @@ func (n *node) jobOptions() activities.JobOptions {
 	beat := n.cfg.Heartbeat
 	_, push := n.push[beat.Channel]
 	return activities.JobOptions{
-		Overlap: schedule.Overlap(n.cfg.Jobs.Overlap), IsActive: beat.IsActive,
+		Overlap: dispatch.Overlap(n.cfg.Jobs.Overlap), IsActive: beat.IsActive,
 		Route: store.Route{Channel: beat.Channel, Chat: beat.Chat, Push: push},
 	}
 }

@@ -3,27 +3,21 @@ package schedule
 import (
 	"time"
 
-	"go.temporal.io/sdk/client"
-
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// gapYears is for how long a schedule knows when the clocks will go forward.
+// gapYears is how far ahead a schedule contains the times in gaps.
 const gapYears = 10
 
-// gaps are the times at which a job is to fire because the clocks go forward over
-// the time for which it is. Temporal leaves such a day out; cron makes up for it
-// at once, and so do we.
-func gaps(j store.Job) []client.ScheduleCalendarSpec {
-	var made []client.ScheduleCalendarSpec
-	for _, t := range skipped(j, j.CreatedAt, j.CreatedAt.AddDate(gapYears, 0, 0)) {
-		made = append(made, exactly(t, "the clocks skip its time"))
-	}
-	return made
+// gaps are the times at which a job fires because a switch to daylight saving time
+// skips its time. Temporal skips that day; cron runs the job right after the switch,
+// and so do we.
+func gaps(j store.Job) []time.Time {
+	return skipped(j, j.CreatedAt, j.CreatedAt.AddDate(gapYears, 0, 0))
 }
 
-// skipped are the times after from and not after to at which the clocks go forward
-// over a time of a job for the calendar.
+// skipped are the switches to daylight saving time in (from, to] that skip a time of a
+// cron job.
 func skipped(j store.Job, from, to time.Time) (times []time.Time) {
 	parsed, err := fields.Parse(j.Spec)
 	if err != nil || !hasHours(j.Spec) {
@@ -36,7 +30,7 @@ func skipped(j store.Job, from, to time.Time) (times []time.Time) {
 			continue
 		}
 		end := change(t, t.Add(24*time.Hour), zone)
-		// What the clocks would show, as if there were no zones.
+		// The clock's time at the switch, as if it were UTC.
 		shown := end.UTC().Add(offset(t, zone))
 		if end.After(from) && !end.After(to) && parsed.Next(shown.Add(-time.Second)).Before(shown.Add(forward)) {
 			times = append(times, end.In(zone))
@@ -45,8 +39,8 @@ func skipped(j store.Job, from, to time.Time) (times []time.Time) {
 	return times
 }
 
-// shownAt is when the clocks of a zone show what shown is in UTC: the first time, if
-// they do twice, and where they go forward over it, when they do.
+// shownAt is when the clocks of a zone show the time that shown is in UTC: the first
+// time if they show it twice, and the switch itself if they skip it.
 func shownAt(shown time.Time, zone *time.Location) time.Time {
 	before, after := offset(shown.Add(-24*time.Hour), zone), offset(shown.Add(24*time.Hour), zone)
 	early, late := shown.Add(-max(before, after)), shown.Add(-min(before, after))
@@ -65,7 +59,7 @@ func offset(t time.Time, zone *time.Location) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// change is when, after from and until to, the offset becomes that of to.
+// change is when, in (from, to], the offset becomes that of to.
 func change(from, to time.Time, zone *time.Location) time.Time {
 	for to.Sub(from) > time.Second {
 		if middle := from.Add(to.Sub(from) / 2).Truncate(time.Second); offset(middle, zone) == offset(to, zone) {
@@ -75,13 +69,4 @@ func change(from, to time.Time, zone *time.Location) time.Time {
 		}
 	}
 	return to
-}
-
-// exactly is one time, as the clocks show it.
-func exactly(t time.Time, comment string) client.ScheduleCalendarSpec {
-	at := func(value int) []client.ScheduleRange { return []client.ScheduleRange{{Start: value}} }
-	return client.ScheduleCalendarSpec{
-		Year: at(t.Year()), Month: at(int(t.Month())), DayOfMonth: at(t.Day()),
-		Hour: at(t.Hour()), Minute: at(t.Minute()), Second: at(t.Second()), Comment: comment,
-	}
 }

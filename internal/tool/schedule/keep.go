@@ -6,19 +6,16 @@ import (
 	"fmt"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
-
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// keepInterval is how often we look for jobs whose schedule is not as it should be.
+// keepInterval is the interval at which missing and leftover schedules are looked for.
 const keepInterval = 15 * time.Second
 
-// Keep sees to it, until ctx ends, that each job has its schedule and no other has.
-// It begins with all of them: the engine's data may have been lost.
+// Keep creates missing schedules and deletes leftover ones until ctx ends. It starts
+// with those of all jobs, since the engine's data may have been lost.
 func (j *Jobs) Keep(ctx context.Context) {
 	ticker := time.NewTicker(keepInterval)
 	defer ticker.Stop()
@@ -26,7 +23,7 @@ func (j *Jobs) Keep(ctx context.Context) {
 		if err := settle(ctx); err == nil {
 			settle = j.settle
 		} else if ctx.Err() == nil {
-			j.log.Warn("schedules not looked after yet", "err", err)
+			j.log.Warn("schedules not synchronised, retrying", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -36,14 +33,14 @@ func (j *Jobs) Keep(ctx context.Context) {
 	}
 }
 
-// settleAll sees to all schedules.
+// settleAll synchronises all schedules with the jobs.
 func (j *Jobs) settleAll(ctx context.Context) error {
 	if err := j.settleHeartbeat(ctx); err != nil {
 		return err
 	}
 	jobs, err := j.o.Store.Jobs(ctx, "")
 	if err != nil {
-		return fmt.Errorf("look for jobs: %w", err)
+		return fmt.Errorf("read jobs: %w", err)
 	}
 	for _, job := range jobs {
 		if err := j.settleOne(ctx, job); err != nil {
@@ -53,12 +50,12 @@ func (j *Jobs) settleAll(ctx context.Context) error {
 	return j.settle(ctx)
 }
 
-// settle sees to the schedules of jobs that a crash, or Temporal being away, left
-// behind, and of those that have ended or are overdue.
+// settle synchronises the schedules that a crash or an outage of Temporal left behind,
+// and those of jobs that have ended or are overdue.
 func (j *Jobs) settle(ctx context.Context) error {
 	jobs, err := j.o.Store.UnsettledJobs(ctx)
 	if err != nil {
-		return fmt.Errorf("look for jobs without a schedule: %w", err)
+		return fmt.Errorf("read jobs without a schedule: %w", err)
 	}
 	for _, job := range jobs {
 		waits := job.Kind == store.JobAt && job.Scheduled && (job.Paused || time.Since(due(job)) < overdueAfter)
@@ -75,62 +72,31 @@ func (j *Jobs) settle(ctx context.Context) error {
 	return nil
 }
 
-// settleOne sees to the schedule of a job that goes on. One that Temporal does not
-// take has ended, which is no reason to leave the others alone.
+// settleOne creates the schedule of an active job. A job that Temporal refuses is
+// removed, which does not affect the others.
 func (j *Jobs) settleOne(ctx context.Context, job store.Job) error {
 	err := j.ensure(ctx, job)
-	if errors.Is(err, ErrRefused) {
+	if errors.Is(err, dispatch.ErrInvalidSchedule) {
 		j.log.Error("job removed", "job", job.ID, "err", err)
 		return nil
 	}
 	return err
 }
 
-// settleHeartbeat makes, changes or deletes the heartbeat's schedule.
+// heartbeatCatchUp is short: the next heartbeat comes soon.
+const heartbeatCatchUp = 10 * time.Second
+
+// settleHeartbeat creates, changes or deletes the heartbeat's schedule.
 func (j *Jobs) settleHeartbeat(ctx context.Context) error {
 	if j.o.Heartbeat == 0 {
 		return j.delete(ctx, protocol.Heartbeat)
 	}
-	options := j.heartbeat()
-	_, err := j.o.Client.ScheduleClient().Create(ctx, options)
-	if errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
-		err = j.changeHeartbeat(ctx, options)
-	}
+	err := j.o.Client.EnsureInterval(ctx, dispatch.Schedule{
+		Job: protocol.Heartbeat, Title: "heartbeat", Session: protocol.JobSession(protocol.Heartbeat),
+		Every: j.o.Heartbeat, Overlap: dispatch.OverlapSkip, CatchUp: heartbeatCatchUp,
+	})
 	if err != nil {
 		return fmt.Errorf("schedule the heartbeat: %w", err)
 	}
 	return nil
-}
-
-func (j *Jobs) heartbeat() client.ScheduleOptions {
-	return client.ScheduleOptions{
-		ID:      protocol.Heartbeat,
-		Spec:    client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: j.o.Heartbeat}}},
-		Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
-		// One that was missed is not missed: the next comes soon.
-		CatchupWindow: 10 * time.Second,
-		Note:          "looks into HEARTBEAT.md",
-		Action: &client.ScheduleWorkflowAction{
-			ID: protocol.JobWorkflowID(protocol.Heartbeat), Workflow: protocol.JobWorkflow,
-			Args: []any{protocol.JobInput{ID: protocol.Heartbeat}}, TaskQueue: protocol.AgentQueue,
-			WorkflowTaskTimeout: workflowTaskTimeout, StaticSummary: "heartbeat",
-			TypedSearchAttributes: temporal.NewSearchAttributes(
-				temporal.NewSearchAttributeKeyKeyword(protocol.SearchSession).ValueSet(protocol.JobSession(protocol.Heartbeat)),
-			),
-		},
-	}
-}
-
-// changeHeartbeat changes the interval of the schedule that is there.
-func (j *Jobs) changeHeartbeat(ctx context.Context, want client.ScheduleOptions) error {
-	return j.handle(ctx, protocol.Heartbeat).Update(ctx, client.ScheduleUpdateOptions{
-		DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
-			there := in.Description.Schedule
-			if there.Spec != nil && len(there.Spec.Intervals) == 1 && there.Spec.Intervals[0].Every == want.Spec.Intervals[0].Every {
-				return nil, temporal.ErrSkipScheduleUpdate
-			}
-			there.Spec = &want.Spec
-			return &client.ScheduleUpdate{Schedule: &there}, nil
-		},
-	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -38,7 +39,7 @@ func setup(t *testing.T) *bundle {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	o := schedule.Options{
-		Client: c, Store: s, CatchUp: time.Hour, Overlap: schedule.OverlapSkip, Shortest: time.Minute,
+		Client: dispatch.New(c, "default"), Store: s, CatchUp: time.Hour, Overlap: dispatch.OverlapSkip, Shortest: time.Minute,
 		IsOperator: func(r store.Route) bool { return r.Sender == "root" },
 	}
 	return &bundle{Jobs: schedule.New(o), store: s, client: c, options: o}
@@ -203,7 +204,7 @@ func TestKeep(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, refused.Removed)
 	_, err = b.Add(t.Context(), func() store.Job { bad.ID = "bad2"; return bad }(), "")
-	require.ErrorIs(t, err, schedule.ErrRefused)
+	require.ErrorIs(t, err, dispatch.ErrInvalidSchedule)
 }
 
 func TestPauseAndRun(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -74,7 +75,7 @@ func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Re
 	}
 	job, err = j.Add(ctx, job, turnOf(call))
 	switch {
-	case errors.Is(err, store.ErrTooMany), errors.Is(err, ErrRefused):
+	case errors.Is(err, store.ErrTooMany), errors.Is(err, dispatch.ErrInvalidSchedule):
 		return tool.Result{}, err
 	case err != nil:
 		return tool.Result{}, again(err)
