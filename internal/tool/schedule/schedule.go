@@ -184,7 +184,7 @@ func (j *Jobs) schedule(job store.Job) dispatch.Schedule {
 		// Temporal counts intervals from 1970, people from when they asked.
 		s.Offset = time.Duration(job.CreatedAt.Unix()%int64(s.Every/time.Second)) * time.Second
 	default:
-		s.Cron, s.Zone, s.Times = expressions(job.Spec), cronZone(job), gaps(job)
+		s.Cron, s.Zone = expressions(job.Spec), cronZone(job)
 	}
 	return s
 }

@@ -167,11 +167,7 @@ func Next(j store.Job, after time.Time) time.Time {
 		if err != nil {
 			return time.Time{}
 		}
-		next := parsed.Next(after.In(zoneOf(j)))
-		if earlier := skipped(j, after, next); len(earlier) > 0 {
-			return earlier[0]
-		}
-		return next
+		return parsed.Next(after.In(zoneOf(j)))
 	}
 	return time.Time{}
 }

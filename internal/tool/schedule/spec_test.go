@@ -117,7 +117,7 @@ func TestNext(t *testing.T) {
 
 	skipped := store.Job{Kind: store.JobCron, Spec: "30 2 * * *", Zone: "Europe/Berlin"}
 	for after, want := range map[string]string{
-		"2027-03-27T12:00:00Z": "2027-03-28T03:00:00+02:00", "2027-03-28T00:59:59Z": "2027-03-28T03:00:00+02:00", "2027-03-28T01:00:00Z": "2027-03-29T02:30:00+02:00",
+		"2027-03-27T12:00:00Z": "2027-03-29T02:30:00+02:00", "2027-03-28T00:59:59Z": "2027-03-29T02:30:00+02:00", "2027-03-28T01:00:00Z": "2027-03-29T02:30:00+02:00",
 	} {
 		require.Equal(t, want, schedule.Next(skipped, at(t, after)).Format(time.RFC3339))
 	}

@@ -1,0 +1,36 @@
+package schedule
+
+import "time"
+
+// shownAt is when the clocks of a zone show the time that shown is in UTC: the first
+// time if they show it twice, and the switch itself if they skip it.
+// [time.ParseInLocation] takes either side, depending on the zone.
+func shownAt(shown time.Time, zone *time.Location) time.Time {
+	before, after := offset(shown.Add(-24*time.Hour), zone), offset(shown.Add(24*time.Hour), zone)
+	early, late := shown.Add(-max(before, after)), shown.Add(-min(before, after))
+	switch {
+	case early.Add(offset(early, zone)).Equal(shown):
+		return early
+	case late.Add(offset(late, zone)).Equal(shown):
+		return late
+	default:
+		return change(early, late, zone)
+	}
+}
+
+func offset(t time.Time, zone *time.Location) time.Duration {
+	_, seconds := t.In(zone).Zone()
+	return time.Duration(seconds) * time.Second
+}
+
+// change is when, in (from, to], the offset becomes that of to.
+func change(from, to time.Time, zone *time.Location) time.Time {
+	for to.Sub(from) > time.Second {
+		if middle := from.Add(to.Sub(from) / 2).Truncate(time.Second); offset(middle, zone) == offset(to, zone) {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	return to
+}
