@@ -9,30 +9,30 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// decidedMsg says what came of an answer to a question.
+// decidedMsg is the result of answering a question.
 type decidedMsg struct {
 	question question
 	reply    string
 	err      error
 }
 
-// onQuestion heeds what an event, of any message, says of questions.
+// onQuestion handles an event that opens or closes a question.
 func (s *screen) onQuestion(e event.Event) tea.Cmd {
 	switch e.Kind {
 	case event.Approval:
-		if q, fresh := s.asked.ask(e); fresh {
-			return s.print(asks(q, s.width))
+		if q, isNew := s.asked.add(e); isNew {
+			return s.print(bold(lipgloss.Wrap("? "+q.String(), s.width, "")) + "\n")
 		}
 	case event.ToolStart:
-		if q, was := s.asked.began(e); was {
-			return s.print(aside("no longer asked: "+q.call, s.width))
+		if q, was := s.asked.start(e); was {
+			return s.print(aside("no longer waiting for approval: "+q.call, s.width))
 		}
-	default: // asks nothing
+	default: // no question
 	}
 	return nil
 }
 
-// decide answers the question that is asked.
+// decide answers the current question.
 func (s *screen) decide(approve bool) tea.Cmd {
 	q := s.asked.open[0]
 	s.asked.settle(q)
@@ -49,27 +49,22 @@ func (s *screen) onDecided(msg decidedMsg) tea.Cmd {
 	if s.busy() {
 		s.asked.reopen(msg.question)
 	}
-	return s.print(trouble("not answered: "+msg.err.Error(), s.width))
+	return s.print(trouble("answer not sent: "+msg.err.Error(), s.width))
 }
 
-// prompt asks for an answer; empty if nothing is asked.
+// prompt asks for the answer to the current question; empty without one.
 func (s *screen) prompt() string {
 	if len(s.asked.open) == 0 {
 		return ""
 	}
-	line := runIt + oneLine(clean(s.asked.open[0].call))
+	line := prompt + oneLine(clean(s.asked.open[0].call))
 	if more := len(s.asked.open) - 1; more > 0 {
 		line = fmt.Sprintf("(%d more) %s", more, line)
 	}
 	return line
 }
 
-// asks is a question as it stays on the screen.
-func asks(q question, width int) string {
-	return style(1, 22, lipgloss.Wrap("? "+mayI(q), width, "")) + "\n"
-}
-
-// aside is what was said besides replies, as it stays on the screen.
+// aside formats text that is not part of a reply.
 func aside(text string, width int) string {
-	return style(2, 22, lipgloss.Wrap(oneLine(clean(text)), width, "")) + "\n"
+	return faint(lipgloss.Wrap(oneLine(clean(text)), width, "")) + "\n"
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// holdAllButAnswers answers only what answers a question.
+// holdAllButAnswers replies only to approvals and denials.
 func holdAllButAnswers(m channels.InboundMessage) *channeltest.Answer {
 	if id, is := strings.CutPrefix(m.Text, "/approve "); is {
 		return &channeltest.Answer{Reply: "Approved.\n`" + id + "`"}
@@ -28,7 +28,7 @@ func holdAllButAnswers(m channels.InboundMessage) *channeltest.Answer {
 	return nil
 }
 
-// asks is a question, begins what happens once it was answered.
+// asks is the event of a question; begins is the start of its call.
 func asks(id, command string) event.Event {
 	return event.Event{Kind: event.Approval, ID: id, Tool: "exec", Text: command}
 }
@@ -41,7 +41,7 @@ func has(text string) func(string) bool {
 	return func(s string) bool { return strings.Contains(s, text) }
 }
 
-// asked is a message that somebody sent who can be asked.
+// asked is a message from a person who can answer questions.
 type asked struct {
 	m        channels.InboundMessage
 	errs     *output
@@ -65,7 +65,7 @@ func (f *fixture) ask(t *testing.T) *asked {
 func TestAskedMeanwhile(t *testing.T) {
 	t.Parallel()
 
-	t.Run("who sits at the terminal answers, each question once", func(t *testing.T) {
+	t.Run("the person at the terminal answers each question once", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		a := f.ask(t)
@@ -73,7 +73,7 @@ func TestAskedMeanwhile(t *testing.T) {
 			f.emit(a.m, asks("ab12", "git \x1b[2Jpush\n--force"))
 		}
 		f.emit(a.m, asks("cd34", "git tag"))
-		a.errs.await(f.ctx, t, has("May I run this?\n  exec: git push\n  --force\nRun it? y or n: "))
+		a.errs.await(f.ctx, t, has("May I run this?\n  exec: git push\n  --force\nRun it? [y/n] "))
 		_, err := io.WriteString(a.terminal, "what?\nYes\n")
 		require.NoError(t, err)
 		require.Equal(t, "/approve ab12", f.accepted(t, 1).Text)
@@ -87,14 +87,14 @@ func TestAskedMeanwhile(t *testing.T) {
 		f.end(a.m, channeltest.Answer{Reply: "Pushed."})
 		require.NoError(t, <-a.ended)
 		require.Equal(t, "Pushed.\n", a.out.String())
-		require.Equal(t, "May I run this?\n  exec: git push\n  --force\nRun it? y or n: Run it? y or n: Approved. `ab12`\n"+
-			"May I run this?\n  exec: git tag\nRun it? y or n: Denied. `cd34`\n", a.errs.String())
+		require.Equal(t, "May I run this?\n  exec: git push\n  --force\nRun it? [y/n] Run it? [y/n] Approved. `ab12`\n"+
+			"May I run this?\n  exec: git tag\nRun it? [y/n] Denied. `cd34`\n", a.errs.String())
 		unseen, err := f.chat().Unseen()
 		require.NoError(t, err)
 		require.Empty(t, unseen)
 	})
 
-	t.Run("a question that somebody else answered goes away", func(t *testing.T) {
+	t.Run("a question answered elsewhere goes away", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		a := f.ask(t)
@@ -102,16 +102,16 @@ func TestAskedMeanwhile(t *testing.T) {
 		a.errs.await(f.ctx, t, has("git push"))
 		f.emit(a.m, begins("xy99", "git push"))
 		f.emit(a.m, begins("ab12", "git push"))
-		a.errs.await(f.ctx, t, has("no longer asked\n"))
+		a.errs.await(f.ctx, t, has("no longer waiting for approval\n"))
 		f.emit(a.m, asks("cd34", "git tag"))
 		a.errs.await(f.ctx, t, has("git tag"))
 		f.end(a.m, channeltest.Answer{Reply: "Done."})
 		require.NoError(t, <-a.ended)
-		require.Equal(t, 1, strings.Count(a.errs.String(), "no longer asked"))
+		require.Equal(t, 1, strings.Count(a.errs.String(), "no longer waiting for approval"))
 		require.Len(t, f.backend.Accepted(), 1)
 	})
 
-	t.Run("an answer that got nowhere is asked for again", func(t *testing.T) {
+	t.Run("a question is asked again if its answer could not be sent", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		f.options.Agent = &deaf{Agent: f.options.Agent}
@@ -122,15 +122,15 @@ func TestAskedMeanwhile(t *testing.T) {
 		require.Equal(t, "/approve ab12", f.accepted(t, 1).Text)
 		f.end(a.m, channeltest.Answer{Reply: "Done."})
 		require.NoError(t, <-a.ended)
-		require.Contains(t, a.errs.String(), "not answered: holdfast: status 400: what?\nMay I run this?")
+		require.Contains(t, a.errs.String(), "answer not sent: holdfast: status 400: what?\nMay I run this?")
 	})
 
-	t.Run("where nobody can answer it says how to", func(t *testing.T) {
+	t.Run("without a person it says how to answer", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		a := f.ask(t)
 		require.NoError(t, a.terminal.Close())
-		how := "waits for approval: exec: git push\nanswer with `holdfast approvals approve ab12` or `holdfast approvals deny ab12`\n"
+		how := "waiting for approval: exec: git push\nanswer with `holdfast approvals approve ab12` or `holdfast approvals deny ab12`\n"
 		f.emit(a.m, asks("ab12", "git push"))
 		a.errs.await(f.ctx, t, has(how))
 		f.end(a.m, channeltest.Answer{Reply: "Done."})
@@ -149,7 +149,7 @@ func TestAskedMeanwhile(t *testing.T) {
 		require.Equal(t, how, errs.String())
 	})
 
-	t.Run("lines that are typed are answers while something is asked", func(t *testing.T) {
+	t.Run("typed lines are answers while a question is open", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		in, terminal := io.Pipe()
@@ -176,7 +176,7 @@ func TestAskedMeanwhile(t *testing.T) {
 	})
 }
 
-// deaf is an agent that refuses the first answer to a question.
+// deaf is an agent that rejects the first answer to a question.
 type deaf struct {
 	cli.Agent
 	refused bool
@@ -193,7 +193,7 @@ func (d *deaf) Send(ctx context.Context, session, id, text string) error {
 func TestTerminalAsks(t *testing.T) {
 	t.Parallel()
 
-	t.Run("y and n are answers while something is asked, and all else are messages", func(t *testing.T) {
+	t.Run("y and n are answers while a question is open, everything else is a message", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		p := f.sit(t, filepath.Join(t.TempDir(), "history"))
@@ -201,13 +201,13 @@ func TestTerminalAsks(t *testing.T) {
 		m := f.accepted(t, 0)
 		f.emit(m, asks("ab12", "git push"))
 		p.sees("May I run this?")
-		p.sees("Run it? y or n: exec: git push")
+		p.sees("Run it? [y/n] exec: git push")
 		p.types("yellow" + enter)
 		second := f.accepted(t, 1)
 		require.Equal(t, "yellow", second.Text)
 		f.emit(second, asks("ab12", "git push"))
 		f.emit(second, asks("cd34", "git tag"))
-		p.sees("(1 more) Run it? y or n: exec: git push")
+		p.sees("(1 more) Run it? [y/n] exec: git push")
 		p.types("y" + enter)
 		require.Equal(t, "/approve ab12", f.accepted(t, 2).Text)
 		p.sees("Approved. `ab12`")
@@ -221,7 +221,7 @@ func TestTerminalAsks(t *testing.T) {
 		p.leaves()
 	})
 
-	t.Run("a question goes away when somebody else answered, and with its message", func(t *testing.T) {
+	t.Run("a question goes away when answered elsewhere, or when its message ends", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		p := f.sit(t, filepath.Join(t.TempDir(), "history"))
@@ -230,7 +230,7 @@ func TestTerminalAsks(t *testing.T) {
 		f.emit(m, asks("ab12", "git push"))
 		p.sees("Run it?")
 		f.emit(m, begins("ab12", "git push"))
-		p.sees("no longer asked: exec: git push")
+		p.sees("no longer waiting for approval: exec: git push")
 		f.emit(m, asks("cd34", "git tag"))
 		p.sees("  exec: git tag")
 		f.end(m, channeltest.Answer{Reply: "Stopped.", Status: channels.Failed})
@@ -241,7 +241,7 @@ func TestTerminalAsks(t *testing.T) {
 		p.leaves()
 	})
 
-	t.Run("an answer that got nowhere is asked for again", func(t *testing.T) {
+	t.Run("a question is asked again if its answer could not be sent", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		f.options.Agent = &deaf{Agent: f.options.Agent}
@@ -250,7 +250,7 @@ func TestTerminalAsks(t *testing.T) {
 		f.emit(f.accepted(t, 0), asks("ab12", "git push"))
 		p.sees("Run it?")
 		p.types("y" + enter)
-		p.sees("! not answered: holdfast: status 400: what?")
+		p.sees("! answer not sent: holdfast: status 400: what?")
 		p.types("y" + enter)
 		require.Equal(t, "/approve ab12", f.accepted(t, 1).Text)
 		p.types(ctrlD)

@@ -1,11 +1,12 @@
-// Package cli is the terminal: one message and its reply, or a conversation. It
-// is a client of a running agent and adds nothing to what that keeps, but for
-// notes of what nobody has seen yet.
+// Package cli is the terminal channel: it sends one message and prints the reply, or
+// holds a conversation. It is a client of a running agent. The only state of its own
+// are notes of messages whose reply no terminal has shown yet.
 package cli
 
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,36 +19,35 @@ const (
 	defaultSession = "main"
 	stopText       = "/stop"
 
-	sendPatience = 10 * time.Second // how long an agent that is away has to come back
-	sendPause    = 200 * time.Millisecond
-	stopPatience = 3 * time.Second // how long a turn has to stop
+	sendTimeout = 10 * time.Second // for an unreachable agent to come back
+	sendPause   = 200 * time.Millisecond
+	stopTimeout = 3 * time.Second // for a turn to stop
 )
 
-// Agent is what a conversation asks of the running agent.
+// Agent is what a conversation needs of the running agent.
 type Agent interface {
-	// Send has a message accepted. Once it was, the same ID changes nothing.
-	// Errors are [remote.Error]s.
+	// Send submits a message. Sending the same ID again has no effect. Errors are
+	// [remote.Error]s.
 	Send(ctx context.Context, session, id, text string) error
-	// Follow waits until the message with this ID has ended and calls on with what
-	// happens meanwhile. It returns earlier with the error of ctx, or with a
-	// permanent [remote.Error] if there is no such message.
+	// Follow waits until the message with this ID has ended and reports its events
+	// to on. It returns early when ctx ends, or with a permanent [remote.Error] if
+	// the message does not exist.
 	Follow(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error)
-	// Unasked returns the first replies of a session that ended after a time and that
-	// nobody wrote for, oldest first.
-	Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error)
+	// Background returns the first background replies of a session that ended after
+	// the given time, oldest first.
+	Background(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error)
 }
 
 // Options are the settings of a [Conversation].
 type Options struct {
 	Agent   Agent
 	Session string // its name; empty: "main"
-	Dir     string // where it keeps its notes; made when needed
+	Dir     string // for notes; created when needed
 }
 
-// Conversation sends messages to one session and waits for the replies. Before a
-// message is sent it is noted in a file, and the note is removed when the message
-// was seen to end: what a terminal that was closed has missed can be shown by the
-// next one. Safe for concurrent use.
+// Conversation sends messages to one session and waits for the replies. It writes a
+// note before it sends a message and removes it once the message has ended, so that
+// the next terminal can show a reply that this one missed. Safe for concurrent use.
 type Conversation struct {
 	agent   Agent
 	session string
@@ -67,14 +67,14 @@ func New(o Options) *Conversation {
 // Session is the session's name.
 func (c *Conversation) Session() string { return c.session }
 
-// Send has a message accepted and returns its ID. An agent that is away for a
-// moment is waited for.
+// Send submits a message and returns its ID. It retries for a while if the agent is
+// unreachable.
 func (c *Conversation) Send(ctx context.Context, text string) (string, error) {
 	id := newID()
 	if err := c.notes.add(id, text); err != nil {
 		return "", err
 	}
-	// What comes of it later, unasked, is for the next terminal.
+	// The next terminal shows the background replies from now on.
 	if _, err := c.seen.begin(); err != nil {
 		return "", err
 	}
@@ -86,7 +86,7 @@ func (c *Conversation) Send(ctx context.Context, text string) (string, error) {
 }
 
 func (c *Conversation) send(ctx context.Context, id, text string) error {
-	ctx, cancel := context.WithTimeout(ctx, sendPatience)
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	for {
 		err := c.agent.Send(ctx, c.session, id, text)
@@ -101,23 +101,28 @@ func (c *Conversation) send(ctx context.Context, id, text string) error {
 	}
 }
 
-// Await waits until a message has ended and calls on with what happens
-// meanwhile.
+// Await waits until a message has ended and reports its events to on.
 func (c *Conversation) Await(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error) {
 	state, err := c.agent.Follow(ctx, id, on)
-	if err == nil || isGone(err) {
+	if err == nil || isNotFound(err) {
 		c.notes.remove(id)
 	}
 	return state, err
 }
 
-// Stop stops the turn that is on. It does not wait for its end.
+// isNotFound reports whether the agent does not know a message.
+func isNotFound(err error) bool {
+	failed := remote.As(err)
+	return failed != nil && failed.Status == 404 || errors.Is(err, channels.ErrNotFound)
+}
+
+// Stop stops the current turn without waiting for its end.
 func (c *Conversation) Stop(ctx context.Context) error {
 	return c.agent.Send(ctx, c.session, newID(), stopText)
 }
 
-// Decide answers the question with this ID, whether a tool call may be run, and
-// returns what the agent says to that.
+// Decide approves or denies the tool call that waits under this approval ID, and
+// returns the agent's answer.
 func (c *Conversation) Decide(ctx context.Context, approval string, approve bool) (string, error) {
 	id, text := newID(), "/deny "+approval
 	if approve {
@@ -130,11 +135,11 @@ func (c *Conversation) Decide(ctx context.Context, approval string, approve bool
 	return state.Reply, err
 }
 
-// Unseen returns the messages of this session whose end no terminal has seen,
-// oldest first. [Conversation.Await] has their replies.
+// Unseen returns the messages of this session whose end no terminal has shown,
+// oldest first. [Conversation.Await] returns their replies.
 func (c *Conversation) Unseen() ([]Note, error) { return c.notes.list() }
 
-// newID is later in the order of strings than those made before.
+// newID returns an ID that sorts after the IDs made before it.
 func newID() string {
 	return fmt.Sprintf("cli-%x-%s", time.Now().UnixMilli(), rand.Text())
 }

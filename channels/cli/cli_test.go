@@ -20,7 +20,7 @@ import (
 func TestAsk(t *testing.T) {
 	t.Parallel()
 
-	t.Run("it prints the reply and nothing else, and leaves no note", func(t *testing.T) {
+	t.Run("it prints only the reply and leaves no note", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, func(m channels.InboundMessage) *channeltest.Answer {
 			return &channeltest.Answer{Reply: "**" + m.Text + "**\n\n- `a`"}
@@ -35,7 +35,7 @@ func TestAsk(t *testing.T) {
 		require.Empty(t, unseen)
 	})
 
-	t.Run("a terminal is not made to obey the reply", func(t *testing.T) {
+	t.Run("control sequences in the reply are removed for a terminal", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, func(channels.InboundMessage) *channeltest.Answer {
 			return &channeltest.Answer{Reply: "\x1b[2J\x1b]0;mine\aheard\x1b[1m"}
@@ -50,7 +50,7 @@ func TestAsk(t *testing.T) {
 		require.Equal(t, "heard", strings.TrimRight(line, "\r\n"))
 	})
 
-	t.Run("a turn that failed is an error of one line", func(t *testing.T) {
+	t.Run("a failed turn is a one-line error", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, func(channels.InboundMessage) *channeltest.Answer {
 			return &channeltest.Answer{Reply: "No answer.\nTry again.", Status: channels.Failed}
@@ -62,7 +62,7 @@ func TestAsk(t *testing.T) {
 		require.Empty(t, out.String())
 	})
 
-	t.Run("an agent that is away for a moment is waited for", func(t *testing.T) {
+	t.Run("it retries while the agent is unreachable", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, nil)
 		f.backend.FailAccept(2)
@@ -123,7 +123,7 @@ func TestUnseen(t *testing.T) {
 	require.Len(t, unseen, 2)
 	require.Equal(t, "two\nlines", unseen[1].Text)
 
-	for _, want := range []string{"ONE\nTWO\n", ""} { // the second time there is nothing left
+	for _, want := range []string{"ONE\nTWO\n", ""} { // each is shown once
 		var out, errs bytes.Buffer
 		require.NoError(t, cli.Lines(f.ctx, f.chat(), cli.LinesOptions{In: strings.NewReader(""), Out: &out, Err: &errs}))
 		require.Equal(t, want, out.String())
@@ -134,7 +134,7 @@ func TestUnseen(t *testing.T) {
 func TestLines(t *testing.T) {
 	t.Parallel()
 
-	t.Run("each line is a message, until one says to leave", func(t *testing.T) {
+	t.Run("each line is a message, up to /quit", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, func(m channels.InboundMessage) *channeltest.Answer {
 			if m.Text == "fail" {
@@ -149,7 +149,7 @@ func TestLines(t *testing.T) {
 		require.Equal(t, "No answer.\n", errs.String())
 	})
 
-	t.Run("an interrupt ends it while nothing is typed", func(t *testing.T) {
+	t.Run("an interrupt ends it while it waits for input", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, nil)
 		interrupt := make(chan struct{})
@@ -159,7 +159,7 @@ func TestLines(t *testing.T) {
 		require.ErrorIs(t, err, cli.ErrInterrupted)
 	})
 
-	t.Run("what was noted but never sent is said", func(t *testing.T) {
+	t.Run("it reports a message that was noted but never sent", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, nil)
 		away := f.options
@@ -169,11 +169,11 @@ func TestLines(t *testing.T) {
 		require.Error(t, cli.Ask(gone, cli.New(away), "lost", cli.AskOptions{Out: new(bytes.Buffer)}))
 		var out, errs bytes.Buffer
 		require.NoError(t, cli.Lines(f.ctx, f.chat(), cli.LinesOptions{In: strings.NewReader(""), Out: &out, Err: &errs}))
-		require.Equal(t, "was never sent: lost\n", errs.String())
+		require.Equal(t, "never sent: lost\n", errs.String())
 	})
 }
 
-// blocked is a terminal at which nobody types.
+// blocked is a terminal without input.
 type blocked struct {
 	ctx context.Context
 }

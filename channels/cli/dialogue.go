@@ -4,26 +4,25 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// dialogue waits for messages, has a person asked what they wait for, and shows what
-// comes unasked meanwhile.
+// dialogue sends messages, prints the replies, asks the questions that come up in
+// between, and prints background replies when they arrive. It needs no screen.
 type dialogue struct {
-	c        *Conversation
-	progress *Progress
-	w        io.Writer            // where is asked
-	typed    func() <-chan string // lines of a person who can answer; nil: nobody is there
-	asked    questions
-	out      io.Writer                    // replies
-	unasked  <-chan channels.UnaskedReply // nil: they are not shown
-	shown    map[string]bool              // turns whose reply was printed
+	c          *Conversation
+	progress   *Progress
+	w          io.Writer            // questions
+	typed      func() <-chan string // answers of a person; nil: no person is present
+	asked      questions
+	out        io.Writer                    // replies
+	background <-chan channels.UnaskedReply // nil: not shown
+	shown      map[string]bool              // turns whose reply was printed
 }
 
-// first reports whether a turn's reply was not printed yet, and that it is now.
+// first reports whether a turn's reply is to be printed, which it is once.
 func (d *dialogue) first(turn string) bool {
 	if d.shown == nil {
 		d.shown = map[string]bool{}
@@ -33,17 +32,17 @@ func (d *dialogue) first(turn string) bool {
 	return first
 }
 
-// show prints a reply that came unasked.
+// show prints a background reply.
 func (d *dialogue) show(r channels.UnaskedReply) {
 	if d.first(r.Turn) {
-		asking := d.typed != nil && len(d.asked.open) > 0
+		asking := d.asking()
 		if asking {
 			fmt.Fprint(d.w, eraseLine)
 		}
 		d.progress.Hold()
-		fmt.Fprintf(d.out, "%s\n%s\n", headline(r), forOutput(d.out, r.Reply))
+		fmt.Fprintf(d.out, "%s\n%s\n", headline(r), cleanFor(d.out, r.Reply))
 		if asking {
-			fmt.Fprint(d.w, runIt)
+			fmt.Fprint(d.w, prompt)
 		} else {
 			d.progress.Resume()
 		}
@@ -51,13 +50,88 @@ func (d *dialogue) show(r channels.UnaskedReply) {
 	d.c.saw(r)
 }
 
-// await is [Conversation.Await] with questions.
-func (d *dialogue) await(ctx context.Context, id string) (channels.MessageState, error) {
-	type result struct {
-		state channels.MessageState
-		err   error
+// watch shows the background replies since the last terminal, and then new ones until
+// ctx ends.
+func (d *dialogue) watch(ctx context.Context) error {
+	b, err := d.c.background()
+	if err != nil {
+		return err
 	}
-	events, ended := make(chan event.Event), make(chan result, 1)
+	for _, r := range b.poll(ctx) {
+		d.show(r)
+	}
+	replies := make(chan channels.UnaskedReply)
+	d.background = replies
+	go b.watch(ctx, func(r channels.UnaskedReply) {
+		select {
+		case replies <- r:
+		case <-ctx.Done():
+		}
+	})
+	return nil
+}
+
+// ended is the end of a message.
+type ended struct {
+	state channels.MessageState
+	err   error
+}
+
+// ask sends a message and prints the reply. When interrupt is closed it stops the turn
+// and returns [ErrInterrupted].
+func (d *dialogue) ask(ctx context.Context, text string, interrupt <-chan struct{}) error {
+	state, err := d.send(ctx, text, interrupt)
+	d.progress.Stop()
+	if err != nil {
+		return err
+	}
+	if !d.first(state.Turn) {
+		return nil
+	}
+	if state.Status != channels.Done {
+		return &TurnError{Reply: oneLine(state.Reply)}
+	}
+	if _, err := fmt.Fprintln(d.out, cleanFor(d.out, state.Reply)); err != nil {
+		return fmt.Errorf("print the reply: %w", err)
+	}
+	return nil
+}
+
+func (d *dialogue) send(ctx context.Context, text string, interrupt <-chan struct{}) (channels.MessageState, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d.progress.Show(thinking)
+	results := make(chan ended, 1)
+	go func() {
+		id, err := d.c.Send(ctx, text)
+		if err != nil {
+			results <- ended{err: err}
+			return
+		}
+		state, err := d.await(ctx, id)
+		results <- ended{state, err}
+	}()
+	select {
+	case r := <-results:
+		return r.state, r.err
+	case <-interrupt:
+	}
+	d.progress.Show("stopping")
+	stopping, done := context.WithTimeout(ctx, stopTimeout)
+	defer done()
+	if err := d.c.Stop(stopping); err != nil {
+		return channels.MessageState{}, ErrInterrupted
+	}
+	select {
+	case <-results:
+	case <-stopping.Done():
+	}
+	return channels.MessageState{}, ErrInterrupted
+}
+
+// await is [Conversation.Await] with questions and background replies.
+func (d *dialogue) await(ctx context.Context, id string) (channels.MessageState, error) {
+	events, results := make(chan event.Event), make(chan ended, 1)
 	go func() {
 		state, err := d.c.Await(ctx, id, func(e event.Event) {
 			d.progress.On(e)
@@ -66,7 +140,7 @@ func (d *dialogue) await(ctx context.Context, id string) (channels.MessageState,
 			case <-ctx.Done():
 			}
 		})
-		ended <- result{state, err}
+		results <- ended{state, err}
 	}()
 	for {
 		select {
@@ -74,27 +148,30 @@ func (d *dialogue) await(ctx context.Context, id string) (channels.MessageState,
 			d.on(e)
 		case line, open := <-d.answers():
 			d.answer(ctx, line, open)
-		case r := <-d.unasked:
+		case r := <-d.background:
 			d.show(r)
-		case r := <-ended:
+		case r := <-results:
 			d.end()
 			return r.state, r.err
 		}
 	}
 }
 
-// end takes back what is asked.
+// asking reports whether a question is open that a person can answer here.
+func (d *dialogue) asking() bool { return d.typed != nil && len(d.asked.open) > 0 }
+
+// end withdraws the open questions.
 func (d *dialogue) end() {
-	if d.typed != nil && len(d.asked.open) > 0 {
+	if d.asking() {
 		fmt.Fprint(d.w, eraseLine)
 	}
-	d.asked.forget()
+	d.asked.clear()
 	d.progress.Resume()
 }
 
-// answers is where an answer comes from: nowhere, if nothing is asked.
+// answers is where answers come from; nil unless a question is open.
 func (d *dialogue) answers() <-chan string {
-	if d.typed == nil || len(d.asked.open) == 0 {
+	if !d.asking() {
 		return nil
 	}
 	return d.typed()
@@ -103,45 +180,45 @@ func (d *dialogue) answers() <-chan string {
 func (d *dialogue) on(e event.Event) {
 	switch e.Kind {
 	case event.Approval:
-		q, fresh := d.asked.ask(e)
+		q, isNew := d.asked.add(e)
 		switch {
-		case fresh && d.typed == nil:
+		case isNew && d.typed == nil:
 			d.tell(q)
-		case fresh && len(d.asked.open) == 1:
+		case isNew && len(d.asked.open) == 1:
 			d.next()
 		}
 	case event.ToolStart:
 		if len(d.asked.open) == 0 {
 			return
 		}
-		asking := d.asked.open[0]
-		if q, was := d.asked.began(e); was && q == asking && d.typed != nil {
-			fmt.Fprintf(d.w, "%sno longer asked\n", eraseLine)
+		current := d.asked.open[0]
+		if q, was := d.asked.start(e); was && q == current && d.typed != nil {
+			fmt.Fprintf(d.w, "%sno longer waiting for approval\n", eraseLine)
 			d.next()
 		}
-	default: // asks nothing
+	default: // no question
 	}
 }
 
-// tell says what waits to one who cannot answer here.
+// tell reports a question that cannot be answered here.
 func (d *dialogue) tell(q question) {
 	d.progress.Hold()
 	defer d.progress.Resume()
-	fmt.Fprintf(d.w, "waits for approval: %s\nanswer with `holdfast approvals approve %[2]s` or `holdfast approvals deny %[2]s`\n", clean(q.call), q.id)
+	fmt.Fprintf(d.w, "waiting for approval: %s\nanswer with `holdfast approvals approve %[2]s` or `holdfast approvals deny %[2]s`\n", clean(q.call), q.id)
 }
 
-// next asks the first question that is open, if there is one.
+// next asks the first open question.
 func (d *dialogue) next() {
 	if len(d.asked.open) == 0 {
 		d.progress.Resume()
 		return
 	}
 	d.progress.Hold()
-	fmt.Fprintf(d.w, "%s\n%s", mayI(d.asked.open[0]), runIt)
+	fmt.Fprintf(d.w, "%s\n%s", d.asked.open[0], prompt)
 }
 
-// answer takes a line for the answer to the question that is asked. Open is false
-// if there will be no more lines.
+// answer takes a line as the answer to the current question. open is false at the end
+// of the input.
 func (d *dialogue) answer(ctx context.Context, line string, open bool) {
 	if !open {
 		d.typed = nil
@@ -153,24 +230,16 @@ func (d *dialogue) answer(ctx context.Context, line string, open bool) {
 	}
 	approve, ok := decision(line)
 	if !ok {
-		fmt.Fprint(d.w, runIt)
+		fmt.Fprint(d.w, prompt)
 		return
 	}
 	q := d.asked.open[0]
 	d.asked.settle(q)
 	reply, err := d.c.Decide(ctx, q.id, approve)
 	if err != nil {
-		reply = "not answered: " + err.Error()
+		reply = "answer not sent: " + err.Error()
 		d.asked.reopen(q)
 	}
 	fmt.Fprintln(d.w, oneLine(clean(reply)))
 	d.next()
-}
-
-// runIt asks for the answer to what [mayI] says.
-const runIt = "Run it? y or n: "
-
-// mayI is a question as a person reads it.
-func mayI(q question) string {
-	return "May I run this?\n  " + strings.ReplaceAll(clean(q.call), "\n", "\n  ")
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// submit takes what was typed. While the agent works that is a message like any
-// other: it joins the turn or waits for it, as is configured.
+// submit handles Enter. While the agent works, a message joins the turn or waits for
+// its end, depending on agent.mid_turn.
 func (s *screen) submit() tea.Cmd {
 	text := strings.TrimSpace(s.input.Value())
 	if text == "" {
 		return nil
 	}
-	if leaves(text) {
+	if isQuit(text) {
 		return tea.Quit
 	}
 	if approve, ok := decision(text); ok && len(s.asked.open) > 0 {
@@ -39,7 +39,7 @@ func (s *screen) submit() tea.Cmd {
 	return tea.Batch(s.print(said(text, s.width)), s.send())
 }
 
-// send sends the next message. They go out one by one, to arrive in their order.
+// send sends the next message. It sends one at a time to keep their order.
 func (s *screen) send() tea.Cmd {
 	if s.sending || len(s.unsent) == 0 {
 		return nil
@@ -54,20 +54,20 @@ func (s *screen) send() tea.Cmd {
 	return tea.Batch(send, s.tick())
 }
 
-// begin starts the clock of a wait.
+// begin restarts the clock and the label.
 func (s *screen) begin() {
 	s.label, s.started, s.stopping = thinking, time.Now(), false
 	s.streamed.Reset()
 }
 
-// interrupt stops the turn, or clears what was typed, or leaves. Leaving does not
-// stop a turn that does not want to stop.
+// interrupt stops the turn, clears the input, or quits if a turn is already stopping
+// or there is no input.
 func (s *screen) interrupt() tea.Cmd {
 	switch {
 	case s.busy() && !s.stopping:
 		s.stopping, s.label = true, "stopping"
 		return func() tea.Msg {
-			ctx, cancel := context.WithTimeout(s.ctx, stopPatience)
+			ctx, cancel := context.WithTimeout(s.ctx, stopTimeout)
 			defer cancel()
 			if err := s.c.Stop(ctx); err != nil {
 				return stopFailedMsg{err}
@@ -89,7 +89,7 @@ func (s *screen) onSent(msg sentMsg) tea.Cmd {
 	return tea.Batch(s.follow(Note{ID: msg.id, Text: msg.text}), s.send())
 }
 
-// follow waits for the end of a message.
+// follow waits until a message has ended.
 func (s *screen) follow(m Note) tea.Cmd {
 	if len(s.waiting) == 0 {
 		s.begin()
@@ -102,8 +102,8 @@ func (s *screen) follow(m Note) tea.Cmd {
 	return tea.Batch(follow, s.tick())
 }
 
-// onEvent heeds the oldest message only, but for questions: one that joined its turn
-// sees the same.
+// onEvent handles questions of every message and everything else of the oldest one:
+// messages that joined its turn get the same events.
 func (s *screen) onEvent(msg eventMsg) tea.Cmd {
 	if !slices.Contains(s.waiting, msg.id) {
 		return nil
@@ -125,19 +125,19 @@ func (s *screen) onEvent(msg eventMsg) tea.Cmd {
 	return cmd
 }
 
-// watch has what comes unasked shown, also while the agent works.
+// watch shows background replies as they arrive.
 func (s *screen) watch() tea.Msg {
-	s.news.watch(s.ctx, func(r channels.UnaskedReply) { s.post(unaskedMsg{r}) })
+	s.background.watch(s.ctx, func(r channels.UnaskedReply) { s.post(backgroundMsg{r}) })
 	return nil
 }
 
-func (s *screen) onUnasked(r channels.UnaskedReply) tea.Cmd {
+func (s *screen) onBackground(r channels.UnaskedReply) tea.Cmd {
 	s.c.saw(r)
 	if s.shown[r.Turn] {
 		return nil
 	}
 	s.shown[r.Turn] = true
-	head := style(2, 22, lipgloss.Wrap(headline(r), s.width, ""))
+	head := faint(lipgloss.Wrap(headline(r), s.width, ""))
 	return s.print(head + "\n" + outcome(r.Status, r.Reply, s.width))
 }
 
@@ -145,11 +145,11 @@ func (s *screen) onEnded(msg endedMsg) tea.Cmd {
 	s.waiting = slices.DeleteFunc(s.waiting, func(id string) bool { return id == msg.id })
 	s.begin()
 	if len(s.waiting) == 0 {
-		s.asked.forget()
+		s.asked.clear()
 	}
 	switch {
-	case isGone(msg.err):
-		return s.print(trouble("was never sent: "+oneLine(msg.text), s.width))
+	case isNotFound(msg.err):
+		return s.print(trouble("never sent: "+oneLine(msg.text), s.width))
 	case msg.err != nil && s.ctx.Err() != nil:
 		return nil
 	case msg.err != nil:

@@ -14,16 +14,16 @@ import (
 // historyLimit bounds the entries that are kept.
 const historyLimit = 1000
 
-// history is what was typed, in this chat and those before, with a place in it.
+// history is the input of this chat and earlier ones, with a current position.
 type history struct {
 	path    string
 	entries []string
 	at      int    // len(entries): at the draft
-	draft   string // what was being typed when the way back began
+	draft   string // input that was not submitted before going back
 }
 
-// openHistory reads a file with one JSON string a line. What is damaged is left
-// out, and a file that has grown too long is cut.
+// openHistory reads a file with one JSON string per line. It skips damaged lines and
+// shortens a file that has grown too long.
 func openHistory(path string) (*history, error) {
 	h := &history{path: path}
 	raw, err := os.ReadFile(path)
@@ -50,15 +50,15 @@ func (h *history) rewrite() error {
 	var all bytes.Buffer
 	encoder := json.NewEncoder(&all)
 	for _, entry := range h.entries {
-		_ = encoder.Encode(entry) // a string in memory cannot fail
+		_ = encoder.Encode(entry) // encoding a string to memory cannot fail
 	}
 	if err := os.WriteFile(h.path, all.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("cut the history: %w", err)
+		return fmt.Errorf("shorten the history: %w", err)
 	}
 	return nil
 }
 
-// add appends an entry, unless it is the last one once more, and goes to the end.
+// add appends an entry unless it repeats the last one, and moves to the end.
 func (h *history) add(entry string) error {
 	if n := len(h.entries); n == 0 || h.entries[n-1] != entry {
 		h.entries = append(h.entries, entry)
@@ -84,7 +84,7 @@ func (h *history) append(entry string) error {
 	return nil
 }
 
-// back returns the entry before, and keeps what was being typed.
+// back returns the previous entry. At the end it stores the current input first.
 func (h *history) back(current string) (string, bool) {
 	if h.at == 0 {
 		return "", false
@@ -96,8 +96,8 @@ func (h *history) back(current string) (string, bool) {
 	return h.entries[h.at], true
 }
 
-// forth returns the entry after, at the end what was being typed.
-func (h *history) forth() (string, bool) {
+// forward returns the next entry; at the end, the input stored by back.
+func (h *history) forward() (string, bool) {
 	if h.at == len(h.entries) {
 		return "", false
 	}

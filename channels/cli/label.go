@@ -11,7 +11,8 @@ const (
 	writing  = "writing"
 )
 
-// eventLabel is what the agent does after an event; empty if that says nothing new.
+// eventLabel says what the agent is doing after an event; empty if that has not
+// changed.
 func eventLabel(e event.Event) string {
 	switch e.Kind {
 	case event.Text:
@@ -29,5 +30,5 @@ func eventLabel(e event.Event) string {
 	return ""
 }
 
-// callLabel names the call that an event is about.
+// callLabel names the call of an event.
 func callLabel(e event.Event) string { return strings.TrimSuffix(e.Tool+": "+e.Text, ": ") }

@@ -1,29 +1,22 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/remote"
 )
-
-// lineLimit bounds a message that is a line.
-const lineLimit = 16 << 20
 
 // LinesOptions say where [Lines] reads and writes.
 type LinesOptions struct {
 	In        io.Reader
 	Out       io.Writer        // replies
-	Err       io.Writer        // what went wrong, and what is asked
-	Typing    bool             // In is a terminal, at which a person answers what is asked
+	Err       io.Writer        // errors and questions
+	Typing    bool             // In is the terminal of a person who can answer questions
 	Prompt    string           // before each line
 	Interrupt <-chan struct{}  // closed to stop the turn and leave
-	Progress  func() *Progress // a new one for each wait; nil: none
+	Progress  func() *Progress // called for each wait; nil: none
 }
 
 func (o LinesOptions) progress() *Progress {
@@ -33,9 +26,9 @@ func (o LinesOptions) progress() *Progress {
 	return o.Progress()
 }
 
-// Lines takes each line of In for a message and prints the replies, one after the
-// other, those first that were not seen before, and those that come unasked when they
-// come. A turn that fails does not end it. [ErrInterrupted] if it was interrupted.
+// Lines sends each line of In as a message and prints the replies one by one. Replies
+// that no terminal has shown yet come first; background replies are printed as they
+// arrive. A failed turn does not end it. It returns [ErrInterrupted] when interrupted.
 func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 	lines, failed := readLines(o.In)
 	d := &dialogue{c: c, w: o.Err, out: o.Out}
@@ -47,7 +40,7 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 	if err := d.watch(ctx); err != nil {
 		return err
 	}
-	if err := unseenReplies(ctx, d, o); err != nil {
+	if err := showUnseen(ctx, d, o); err != nil {
 		return err
 	}
 	for {
@@ -56,7 +49,7 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 		var open bool
 		select {
 		case line, open = <-lines:
-		case r := <-d.unasked:
+		case r := <-d.background:
 			if o.Prompt != "" {
 				fmt.Fprint(o.Out, eraseLine)
 			}
@@ -71,14 +64,14 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 			return failed()
 		}
 		text := strings.TrimSpace(line)
-		if leaves(text) {
+		if isQuit(text) {
 			return nil
 		}
 		if text == "" {
 			continue
 		}
 		d.progress = o.progress()
-		err := ask(ctx, d, text, o.Interrupt)
+		err := d.ask(ctx, text, o.Interrupt)
 		if turn, ok := errors.AsType[*TurnError](err); ok {
 			fmt.Fprintln(o.Err, turn)
 			continue
@@ -89,51 +82,12 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 	}
 }
 
-// leaves reports whether the user wants to leave.
-func leaves(text string) bool { return text == "/quit" || text == "/exit" }
+// isQuit reports whether the user wants to leave.
+func isQuit(text string) bool { return text == "/quit" || text == "/exit" }
 
-// readLines reads beside us, since a read cannot be interrupted. Once the lines
-// are closed, failed tells why.
-func readLines(in io.Reader) (_ <-chan string, failed func() error) {
-	lines := make(chan string)
-	scanner := bufio.NewScanner(in)
-	scanner.Buffer(nil, lineLimit)
-	go func() {
-		defer close(lines)
-		for scanner.Scan() {
-			lines <- scanner.Text()
-		}
-	}()
-	return lines, func() error {
-		if err := scanner.Err(); err != nil {
-			return fmt.Errorf("read a message: %w", err)
-		}
-		return nil
-	}
-}
-
-// watch shows what came unasked since a terminal was open, and looks for more until
-// ctx ends.
-func (d *dialogue) watch(ctx context.Context) error {
-	u, err := d.c.unasked()
-	if err != nil {
-		return err
-	}
-	for _, r := range u.look(ctx) {
-		d.show(r)
-	}
-	news := make(chan channels.UnaskedReply)
-	d.unasked = news
-	go u.watch(ctx, func(r channels.UnaskedReply) {
-		select {
-		case news <- r:
-		case <-ctx.Done():
-		}
-	})
-	return nil
-}
-
-func unseenReplies(ctx context.Context, d *dialogue, o LinesOptions) error {
+// showUnseen waits for the messages that no terminal has shown yet, and prints their
+// replies.
+func showUnseen(ctx context.Context, d *dialogue, o LinesOptions) error {
 	unseen, err := d.c.Unseen()
 	if err != nil {
 		return err
@@ -155,21 +109,15 @@ func unseenReplies(ctx context.Context, d *dialogue, o LinesOptions) error {
 		state, err := d.await(ctx, note.ID)
 		d.progress.Stop()
 		switch {
-		case isGone(err):
-			fmt.Fprintf(o.Err, "was never sent: %s\n", oneLine(note.Text))
+		case isNotFound(err):
+			fmt.Fprintf(o.Err, "never sent: %s\n", oneLine(note.Text))
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
 			return err
 		case d.first(state.Turn):
-			fmt.Fprintln(o.Out, state.Reply)
+			fmt.Fprintln(o.Out, cleanFor(o.Out, state.Reply))
 		}
 	}
 	return nil
-}
-
-// isGone reports whether the agent does not know a message.
-func isGone(err error) bool {
-	failed := remote.As(err)
-	return failed != nil && failed.Status == 404 || errors.Is(err, channels.ErrNotFound)
 }

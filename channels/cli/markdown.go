@@ -19,10 +19,8 @@ const (
 	ruleWidth = 40
 )
 
-// renderMarkdown returns a text for a terminal, in lines of at most width cells.
-// Escape sequences in it have no effect. It is our own since glamour would make
-// every start of the program 15 ms slower, chats or not: it brings a syntax
-// highlighter that reads all its languages first.
+// renderMarkdown formats Markdown for a terminal, in lines of at most width cells, and
+// removes escape sequences from it. docs/decisions.md says why it is not glamour.
 func renderMarkdown(source string, width int) string {
 	source = clean(source)
 	parser := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
@@ -30,21 +28,11 @@ func renderMarkdown(source string, width int) string {
 	return strings.Join(r.blocks(parser.Parse(text.NewReader(r.source)), max(width, minWidth), true), "\n")
 }
 
-// clean removes what a terminal would not print but obey.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, ansi.Strip(s))
-}
-
 type markdown struct {
 	source []byte
 }
 
-// blocks returns the lines of a node's children, apart from each other if loose.
+// blocks returns the lines of a node's children, separated by empty lines if loose.
 func (m markdown) blocks(parent ast.Node, width int, loose bool) []string {
 	var lines []string
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -60,17 +48,17 @@ func (m markdown) blocks(parent ast.Node, width int, loose bool) []string {
 func (m markdown) block(n ast.Node, width int) []string {
 	switch n := n.(type) {
 	case *ast.Heading:
-		return wrap(style(1, 22, style(35, 39, m.inline(n))), width)
+		return wrap(bold(style(35, 39, m.inline(n))), width)
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		return m.code(n, width)
 	case *ast.HTMLBlock:
 		return wrap(strings.TrimRight(string(n.Lines().Value(m.source)), "\n"), width)
 	case *ast.Blockquote:
-		return prefixed(m.blocks(n, width-2, true), style(2, 22, "│ "), style(2, 22, "│ "))
+		return prefixed(m.blocks(n, width-2, true), faint("│ "), faint("│ "))
 	case *ast.List:
 		return m.list(n, width)
 	case *ast.ThematicBreak:
-		return []string{style(2, 22, strings.Repeat("─", min(width, ruleWidth)))}
+		return []string{faint(strings.Repeat("─", min(width, ruleWidth)))}
 	case *extast.Table:
 		return m.table(n, width)
 	}
@@ -152,7 +140,7 @@ func (m markdown) span(n ast.Node) string {
 		if n.Level == 1 {
 			return style(3, 23, m.inline(n))
 		}
-		return style(1, 22, m.inline(n))
+		return bold(m.inline(n))
 	case *extast.Strikethrough:
 		return style(9, 29, m.inline(n))
 	case *ast.Link:
@@ -180,19 +168,7 @@ func link(label, url string) string {
 	return label + " (" + url + ")"
 }
 
-// style switches a property on and off again, so that styles can be nested.
-func style(on, off int, s string) string {
-	return fmt.Sprintf("\x1b[%dm%s\x1b[%dm", on, s, off)
-}
-
-func wrap(s string, width int) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(lipgloss.Wrap(s, width, ""), "\n")
-}
-
-// prefixed puts first before the first line and rest before the others.
+// prefixed adds first to the first line and rest to the other lines.
 func prefixed(lines []string, first, rest string) []string {
 	if len(lines) == 0 {
 		return []string{first}

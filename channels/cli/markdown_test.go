@@ -72,11 +72,11 @@ func TestHistory(t *testing.T) {
 	_, ok := h.back("one")
 	require.False(t, ok)
 	for _, want := range []string{"two\nlines", "three", "draft"} {
-		entry, ok := h.forth()
+		entry, ok := h.forward()
 		require.True(t, ok)
 		require.Equal(t, want, entry)
 	}
-	_, ok = h.forth()
+	_, ok = h.forward()
 	require.False(t, ok)
 }
 

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Note is a message whose end was not seen yet.
+// Note is a message whose end no terminal has shown yet.
 type Note struct {
 	ID   string
-	Text string // what was sent
+	Text string
 }
 
-// notes are the unseen messages of one session, a file each, so that terminals
-// that write at once do not disturb each other.
+// notes are the unseen messages of one session. Each has a file, so that terminals
+// can write at the same time.
 type notes struct {
 	dir string
 }
 
 func newNotes(dir, session string) notes {
-	name := strings.ReplaceAll(url.PathEscape(session), ".", "%2E") // .. is no name
+	name := strings.ReplaceAll(url.PathEscape(session), ".", "%2E") // .. is not a file name
 	return notes{dir: filepath.Join(dir, name)}
 }
 
@@ -37,10 +37,10 @@ func (n notes) add(id, text string) error {
 	return nil
 }
 
-// remove may fail: the reply is then shown once more.
+// remove ignores errors: the reply is then shown once more.
 func (n notes) remove(id string) { _ = os.Remove(n.path(id)) }
 
-// list returns the notes in the order of their IDs.
+// list returns the notes in order of their IDs.
 func (n notes) list() ([]Note, error) {
 	entries, err := os.ReadDir(n.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +52,7 @@ func (n notes) list() ([]Note, error) {
 	var list []Note
 	for _, entry := range entries {
 		text, err := os.ReadFile(n.path(entry.Name()))
-		if errors.Is(err, fs.ErrNotExist) { // another terminal has seen it
+		if errors.Is(err, fs.ErrNotExist) { // another terminal has removed it
 			continue
 		}
 		if err != nil {

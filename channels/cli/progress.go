@@ -21,8 +21,8 @@ const (
 
 var frames = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// Progress is a line on a terminal that shows what is going on and for how long.
-// A nil one shows nothing. Safe for concurrent use.
+// Progress is a terminal line that shows what the agent is doing and for how long. A
+// nil Progress shows nothing. Safe for concurrent use.
 type Progress struct {
 	w     io.Writer
 	width func() int
@@ -36,8 +36,7 @@ type Progress struct {
 	stopped chan struct{}
 }
 
-// NewProgress returns a progress line on f; nil, which is of use too, if f is
-// not a terminal.
+// NewProgress returns a progress line on f; nil if f is not a terminal.
 func NewProgress(f io.Writer) *Progress {
 	if !isTerminal(f) {
 		return nil
@@ -84,13 +83,19 @@ func (p *Progress) draw() {
 	fmt.Fprint(p.w, eraseLine+statusLine(p.frame, p.label, time.Since(p.started), p.width()))
 }
 
-// statusLine is the line of a given frame, shorter than the terminal is wide.
+// statusLine returns the line of a frame, cut to the width of the terminal.
 func statusLine(frame int, label string, d time.Duration, width int) string {
 	line := fmt.Sprintf("%s %s %s", frames[frame%len(frames)], elapsed(d), label)
 	return ansi.Truncate(line, width-1, "…")
 }
 
-// Show says what is going on.
+// elapsed formats a duration as 0:07 or 12:30.
+func elapsed(d time.Duration) string {
+	seconds := int(d.Seconds())
+	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
+}
+
+// Show sets what the line says.
 func (p *Progress) Show(label string) {
 	if p == nil {
 		return
@@ -100,15 +105,14 @@ func (p *Progress) Show(label string) {
 	p.label = oneLine(clean(label))
 }
 
-// On shows what an event tells.
+// On shows an event.
 func (p *Progress) On(e event.Event) {
 	if label := eventLabel(e); label != "" {
 		p.Show(label)
 	}
 }
 
-// Hold removes the line until [Progress.Resume], so that something else can be
-// written and typed in its place.
+// Hold hides the line until [Progress.Resume] to make room for other text.
 func (p *Progress) Hold() {
 	if p == nil {
 		return
@@ -121,7 +125,7 @@ func (p *Progress) Hold() {
 	p.held = true
 }
 
-// Resume has the line drawn again.
+// Resume shows the line again after [Progress.Hold].
 func (p *Progress) Resume() {
 	if p == nil {
 		return
@@ -131,7 +135,7 @@ func (p *Progress) Resume() {
 	p.held = false
 }
 
-// Stop removes the line. It may be called again.
+// Stop removes the line. Calling it again has no effect.
 func (p *Progress) Stop() {
 	if p == nil {
 		return

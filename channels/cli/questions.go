@@ -7,21 +7,29 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// question is whether a tool call may be run.
+// question asks whether a tool call may run.
 type question struct {
 	id   string // of the approval
 	call string // tool and arguments
 }
 
-// questions are those that wait for an answer, as far as events tell, in the order
-// in which they came. Events repeat them: each is asked once.
-type questions struct {
-	open    []question
-	settled map[string]bool // IDs of those that were answered here
+// prompt asks for the answer to a question.
+const prompt = "Run it? [y/n] "
+
+// String is the question as a person reads it, before the prompt.
+func (q question) String() string {
+	return "May I run this?\n  " + strings.ReplaceAll(clean(q.call), "\n", "\n  ")
 }
 
-// ask takes up the question of an event, and reports whether it is a new one.
-func (q *questions) ask(e event.Event) (question, bool) {
+// questions are the open ones in order of arrival. Events repeat a question; it is
+// asked once.
+type questions struct {
+	open    []question
+	settled map[string]bool // IDs of the approvals answered here
+}
+
+// add takes the question of an event, and reports whether it is new.
+func (q *questions) add(e event.Event) (question, bool) {
 	asked := question{id: e.ID, call: callLabel(e)}
 	if q.settled[e.ID] || slices.ContainsFunc(q.open, func(o question) bool { return o.id == e.ID }) {
 		return question{}, false
@@ -30,9 +38,9 @@ func (q *questions) ask(e event.Event) (question, bool) {
 	return asked, true
 }
 
-// began takes off the question about a call that has begun: somebody else answered
-// it, its time has run out, or the user wrote something else. It reports whether there was one.
-func (q *questions) began(e event.Event) (question, bool) {
+// start removes the question about a call that has started: it was answered
+// elsewhere, expired, or was withdrawn. It reports whether the question was open.
+func (q *questions) start(e event.Event) (question, bool) {
 	i := slices.IndexFunc(q.open, func(o question) bool { return o.id == e.ID })
 	if i < 0 {
 		return question{}, false
@@ -42,7 +50,7 @@ func (q *questions) began(e event.Event) (question, bool) {
 	return answered, true
 }
 
-// settle takes a question off for good: it was answered here.
+// settle removes a question for good: it was answered here.
 func (q *questions) settle(answered question) {
 	if q.settled == nil {
 		q.settled = map[string]bool{}
@@ -51,18 +59,17 @@ func (q *questions) settle(answered question) {
 	q.open = slices.DeleteFunc(q.open, func(o question) bool { return o.id == answered.id })
 }
 
-// reopen takes up a question again whose answer got nowhere.
+// reopen asks a question again whose answer could not be sent.
 func (q *questions) reopen(failed question) {
 	delete(q.settled, failed.id)
 	q.open = slices.Insert(q.open, 0, failed)
 }
 
-// forget drops the questions of what has ended. One that waits all the same is
-// told again.
-func (q *questions) forget() { q.open = nil }
+// clear drops the questions of a message that has ended. Events repeat the ones that
+// are still open.
+func (q *questions) clear() { q.open = nil }
 
-// decision is what a typed text says to a question; ok is false if it is no answer
-// to one.
+// decision parses the answer to a question; ok is false if the text is not an answer.
 func decision(text string) (approve, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "y", "yes":

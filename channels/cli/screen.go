@@ -14,12 +14,12 @@ import (
 )
 
 type (
-	// sentMsg says what came of a message that was sent.
+	// sentMsg is the result of sending a message.
 	sentMsg struct {
 		id, text string
 		err      error
 	}
-	// eventMsg is what happens to a message.
+	// eventMsg is an event of a message.
 	eventMsg struct {
 		id    string
 		event event.Event
@@ -31,53 +31,52 @@ type (
 		state channels.MessageState
 		err   error
 	}
-	// unaskedMsg is a reply that nobody wrote for.
-	unaskedMsg    struct{ reply channels.UnaskedReply }
+	backgroundMsg struct{ reply channels.UnaskedReply }
 	stopFailedMsg struct{ err error }
 	interruptMsg  struct{}
 	printedMsg    struct{}
 	frameMsg      struct{}
 )
 
-// screen is the state of the terminal: what was said is above it, in the
-// terminal's own memory; it draws what is being said and what is being typed.
+// screen draws the reply in progress and the input. Everything finished is printed
+// above it and kept by the terminal.
 type screen struct {
-	ctx    context.Context // of the commands, which get none
-	c      *Conversation
-	post   func(tea.Msg)
-	typed  *history
-	unseen []Note
-	news   *unasked
-	err    error
+	ctx        context.Context // for tea commands, which are not passed one
+	c          *Conversation
+	post       func(tea.Msg)
+	typed      *history
+	unseen     []Note
+	background *background
+	err        error
 
 	input         textarea.Model
 	width, height int
 	opened        bool
 
 	unprinted []string // in pieces that fit
-	printing  bool     // a printedMsg is on its way
+	printing  bool     // waiting for a printedMsg
 
-	unsent   []string // messages that wait for the one that is being sent
+	unsent   []string // messages to send next
 	sending  bool
-	waiting  []string        // IDs of the messages that were sent and have not ended
+	waiting  []string        // IDs of sent messages that have not ended
 	shown    map[string]bool // turns whose reply was printed
 	asked    questions
 	streamed strings.Builder // the reply so far
 	label    string
 	started  time.Time
 	frame    int
-	ticking  bool // a frameMsg is on its way
+	ticking  bool // waiting for a frameMsg
 	stopping bool
 }
 
-func newScreen(ctx context.Context, c *Conversation, typed *history, unseen []Note, news *unasked) *screen {
+func newScreen(ctx context.Context, c *Conversation, typed *history, unseen []Note, b *background) *screen {
 	return &screen{
-		ctx: ctx, c: c, typed: typed, unseen: unseen, news: news,
+		ctx: ctx, c: c, typed: typed, unseen: unseen, background: b,
 		input: newInput(), width: defaultWidth, height: 24, shown: map[string]bool{},
 	}
 }
 
-// newInput grows with what is typed; Enter is ours.
+// newInput returns a text area that grows with its content. Enter submits.
 func newInput() textarea.Model {
 	input := textarea.New()
 	input.ShowLineNumbers = false
@@ -97,10 +96,10 @@ func newInput() textarea.Model {
 	return input
 }
 
-// Init implements [tea.Model]. All begins with the size of the terminal.
+// Init implements [tea.Model]. The first WindowSizeMsg starts the conversation.
 func (s *screen) Init() tea.Cmd { return nil }
 
-// open greets and takes up what was not seen before.
+// open prints the greeting and the messages that no terminal has shown yet.
 func (s *screen) open() tea.Cmd {
 	cmds := []tea.Cmd{s.print(greeting(s.c.Session(), s.width))}
 	for _, note := range s.unseen {
@@ -130,8 +129,8 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return s, s.onEvent(msg)
 	case endedMsg:
 		return s, s.onEnded(msg)
-	case unaskedMsg:
-		return s, s.onUnasked(msg.reply)
+	case backgroundMsg:
+		return s, s.onBackground(msg.reply)
 	case decidedMsg:
 		return s, s.onDecided(msg)
 	case stopFailedMsg:
@@ -169,7 +168,7 @@ func (s *screen) press(k tea.KeyPressMsg) tea.Cmd {
 		}
 	case "down":
 		if s.input.Line() == s.input.LineCount()-1 {
-			s.recall(s.typed.forth())
+			s.recall(s.typed.forward())
 			return nil
 		}
 	}
@@ -184,10 +183,10 @@ func (s *screen) recall(entry string, ok bool) {
 	}
 }
 
-// busy reports whether there is something to wait for.
+// busy reports whether a message has not ended.
 func (s *screen) busy() bool { return s.sending || len(s.unsent) > 0 || len(s.waiting) > 0 }
 
-// tick has the next frame drawn, if there is something to wait for.
+// tick schedules the next frame while busy.
 func (s *screen) tick() tea.Cmd {
 	if s.ticking || !s.busy() {
 		return nil

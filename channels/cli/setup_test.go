@@ -18,10 +18,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// patience is reached only by what hangs.
-const patience = 20 * time.Second
+// timeout ends a test that hangs.
+const timeout = 20 * time.Second
 
-// agent is the API as a conversation sees it.
+// agent adapts the HTTP client to a conversation.
 type agent struct {
 	api *client.Client
 }
@@ -36,8 +36,8 @@ func (a agent) Follow(ctx context.Context, id string, on func(event.Event)) (cha
 	return channels.MessageState{Message: m.ID, Session: m.Session, Status: m.Status, Reply: m.Reply, Turn: m.Turn}, err
 }
 
-func (a agent) Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
-	return a.api.Unasked(ctx, "http:"+session, after)
+func (a agent) Background(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+	return a.api.Background(ctx, "http:"+session, after)
 }
 
 // fixture is an agent behind a real API.
@@ -49,7 +49,7 @@ type fixture struct {
 
 func setup(t *testing.T, answer func(channels.InboundMessage) *channeltest.Answer) *fixture {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	t.Cleanup(cancel)
 	f := &fixture{ctx: ctx, backend: channeltest.NewBackend(answer)}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,14 +70,14 @@ func setup(t *testing.T, answer func(channels.InboundMessage) *channeltest.Answe
 // chat is a new terminal on the same session.
 func (f *fixture) chat() *cli.Conversation { return cli.New(f.options) }
 
-// accepted waits for the message with this number, from 0, and returns it.
+// accepted waits for the message with this index and returns it.
 func (f *fixture) accepted(t *testing.T, number int) channels.InboundMessage {
 	t.Helper()
 	require.NoError(t, f.backend.Await(f.ctx, func(c channeltest.Counts) bool { return c.Accepted > number }))
 	return f.backend.Accepted()[number]
 }
 
-// emit lets an event happen to an accepted message.
+// emit publishes an event of an accepted message.
 func (f *fixture) emit(m channels.InboundMessage, e event.Event) {
 	f.backend.Emit(f.backend.MessageID(m.Channel, m.Scope, m.ID), e)
 }
@@ -87,7 +87,7 @@ func (f *fixture) end(m channels.InboundMessage, a channeltest.Answer) {
 	f.backend.End(f.backend.MessageID(m.Channel, m.Scope, m.ID), a)
 }
 
-// holdAllButStop answers only /stop.
+// holdAllButStop replies only to /stop.
 func holdAllButStop(m channels.InboundMessage) *channeltest.Answer {
 	if m.Text == "/stop" {
 		return &channeltest.Answer{Reply: "Stopped."}
@@ -95,7 +95,7 @@ func holdAllButStop(m channels.InboundMessage) *channeltest.Answer {
 	return nil
 }
 
-// output is a buffer that can be waited for.
+// output is a buffer whose content can be awaited.
 type output struct {
 	mu      sync.Mutex
 	buffer  bytes.Buffer
@@ -120,14 +120,14 @@ func (o *output) String() string {
 	return o.buffer.String()
 }
 
-// await waits until what was written is as reached wants it.
+// await waits until reached accepts what was written.
 func (o *output) await(ctx context.Context, t *testing.T, reached func(string) bool) {
 	t.Helper()
 	for !reached(o.String()) {
 		select {
 		case <-o.changed:
 		case <-ctx.Done():
-			t.Fatalf("not written, but this:\n%s", o.String())
+			t.Fatalf("not reached with this output:\n%s", o.String())
 		}
 	}
 }

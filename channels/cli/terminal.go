@@ -8,15 +8,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// TerminalOptions say where [Terminal] takes place.
+// TerminalOptions are the settings of [Terminal].
 type TerminalOptions struct {
 	In, Out   *os.File        // terminals
-	History   string          // file of what was typed; made when needed
+	History   string          // input history file; created when needed
 	Interrupt <-chan struct{} // closed to stop the turn, as Ctrl-C does
 }
 
-// Terminal talks with the person at a terminal until they leave. Replies that
-// were not seen before come first, and those that come unasked when they come.
+// Terminal holds a conversation with the person at a terminal until they leave.
+// Replies that no terminal has shown yet come first; background replies are shown as
+// they arrive.
 func Terminal(ctx context.Context, c *Conversation, o TerminalOptions) error {
 	typed, err := openHistory(o.History)
 	if err != nil {
@@ -26,14 +27,13 @@ func Terminal(ctx context.Context, c *Conversation, o TerminalOptions) error {
 	if err != nil {
 		return err
 	}
-	// Whom we wait for when the person leaves need not be waited for any longer.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	news, err := c.unasked()
+	b, err := c.background()
 	if err != nil {
 		return err
 	}
-	m := newScreen(ctx, c, typed, unseen, news)
+	m := newScreen(ctx, c, typed, unseen, b)
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutSignalHandler())
 	m.post = program.Send
 	go func() {

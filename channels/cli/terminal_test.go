@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// person sits at a terminal.
+// person is the user of a terminal.
 type person struct {
 	t      *testing.T
 	ctx    context.Context
@@ -25,7 +25,7 @@ type person struct {
 	left   chan error
 }
 
-// sit opens a terminal with a conversation on it.
+// sit opens a terminal with a conversation.
 func (f *fixture) sit(t *testing.T, history string) *person {
 	t.Helper()
 	control, tty, err := pty.Open()
@@ -56,7 +56,7 @@ func (p *person) types(keys string) {
 	require.NoError(p.t, err)
 }
 
-// sees waits until a text was drawn.
+// sees waits until text appears.
 func (p *person) sees(text string) {
 	p.t.Helper()
 	p.screen.await(p.ctx, p.t, func(s string) bool { return strings.Contains(s, text) })
@@ -80,7 +80,7 @@ const (
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a message is answered in style", func(t *testing.T) {
+	t.Run("a reply is formatted as Markdown", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, channeltest.Hold)
 		p := f.sit(t, filepath.Join(t.TempDir(), "history"))
@@ -98,7 +98,7 @@ func TestTerminal(t *testing.T) {
 		p.leaves()
 	})
 
-	t.Run("Ctrl-C stops the turn, and at the prompt it leaves", func(t *testing.T) {
+	t.Run("Ctrl-C stops the turn, and quits at the prompt", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButStop)
 		p := f.sit(t, filepath.Join(t.TempDir(), "history"))
@@ -117,7 +117,7 @@ func TestTerminal(t *testing.T) {
 		p.leaves()
 	})
 
-	t.Run("what is pasted is one message, and what was typed comes back in the next chat", func(t *testing.T) {
+	t.Run("pasted text is one message, and the history survives the chat", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, nil)
 		history := filepath.Join(t.TempDir(), "data", "history")
@@ -140,7 +140,7 @@ func TestTerminal(t *testing.T) {
 		p.leaves()
 	})
 
-	t.Run("a message sent while the agent works has its reply once", func(t *testing.T) {
+	t.Run("the reply to a message sent while the agent works is shown once", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, channeltest.Hold)
 		p := f.sit(t, filepath.Join(t.TempDir(), "history"))
@@ -156,7 +156,7 @@ func TestTerminal(t *testing.T) {
 		p.leaves()
 	})
 
-	t.Run("a reply that nobody saw comes first", func(t *testing.T) {
+	t.Run("a reply that was missed is shown first", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, channeltest.Hold)
 		p := f.sit(t, filepath.Join(t.TempDir(), "history"))

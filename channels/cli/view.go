@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 )
 
-// previewHeight bounds the lines of a reply that is being written.
+// previewHeight is the maximum number of lines shown of a reply in progress.
 const previewHeight = 12
 
 // View implements [tea.Model].
@@ -32,17 +32,17 @@ func (s *screen) View() tea.View {
 	return view
 }
 
-// status is the line that says what is going on, or what is asked.
+// status is the current question, or else what the agent is doing.
 func (s *screen) status() string {
-	intensity, label := 2, s.label+" · Ctrl-C stops"
+	emphasis, label := faint, s.label+" · Ctrl-C to stop"
 	if prompt := s.prompt(); prompt != "" {
-		intensity, label = 1, prompt
+		emphasis, label = bold, prompt
 	}
-	return style(intensity, 22, statusLine(s.frame, label, time.Since(s.started), s.width))
+	return emphasis(statusLine(s.frame, label, time.Since(s.started), s.width))
 }
 
-// print puts text above what is drawn, after what was printed before. The terminal
-// cannot take more at once than it has lines left.
+// print adds text above the screen. It prints in pieces that fit into the free lines
+// of the terminal.
 func (s *screen) print(text string) tea.Cmd {
 	room := s.height - (min(previewHeight, s.height/2) + 2 + s.input.Height()) - 1
 	for piece := range slices.Chunk(strings.Split(text, "\n"), max(1, room)) {
@@ -59,7 +59,7 @@ func (s *screen) flush() tea.Cmd {
 	piece := s.unprinted[0]
 	s.unprinted = s.unprinted[1:]
 	if piece == "" {
-		piece = " " // nothing at all is not printed
+		piece = " " // an empty line would not be printed
 	}
 	return tea.Sequence(tea.Println(piece), func() tea.Msg { return printedMsg{} })
 }
@@ -67,16 +67,16 @@ func (s *screen) flush() tea.Cmd {
 func tail(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
 
 func greeting(session string, width int) string {
-	text := style(1, 22, "Holdfast") + style(2, 22, " · session "+clean(session)+" · Ctrl-C stops a turn · Ctrl-D leaves · /help")
+	text := bold("Holdfast") + faint(" · session "+clean(session)+" · Ctrl-C stops a turn · Ctrl-D quits · /help")
 	return lipgloss.Wrap(text, width, "") + "\n"
 }
 
-// said is a message as it stays on the screen.
+// said formats a message of the user.
 func said(text string, width int) string {
-	return lipgloss.Wrap(style(1, 22, "› "+strings.ReplaceAll(clean(text), "\n", "\n  ")), width, "") + "\n"
+	return lipgloss.Wrap(bold("› "+strings.ReplaceAll(clean(text), "\n", "\n  ")), width, "") + "\n"
 }
 
-// outcome is what a turn ended with, as it stays on the screen.
+// outcome formats the end of a turn.
 func outcome(status channels.Status, text string, width int) string {
 	if status != channels.Done {
 		return trouble(text, width)
@@ -84,7 +84,7 @@ func outcome(status channels.Status, text string, width int) string {
 	return renderMarkdown(text, width) + "\n"
 }
 
-// trouble is what went wrong, as it stays on the screen.
+// trouble formats an error.
 func trouble(text string, width int) string {
 	return style(33, 39, lipgloss.Wrap("! "+clean(text), width, "")) + "\n"
 }

@@ -15,12 +15,12 @@ import (
 
 const (
 	defaultSession = "main"
-	// DefaultSender writes what a client sends that does not say who does.
+	// DefaultSender is the sender of messages that do not name one.
 	DefaultSender = "http"
 	acceptTimeout = 30 * time.Second
 )
 
-// api answers the requests.
+// api handles the requests.
 type api struct {
 	options Options
 	log     *slog.Logger
@@ -44,12 +44,12 @@ func (a *api) handler() nethttp.Handler {
 	route("GET", "/v1/sessions/{path...}", a.private, a.getSession)
 	route("POST", "/v1/chat/completions", a.private, a.postChat)
 	route("GET", "/v1/models", a.private, a.getModels)
-	mux.Handle("/", a.serve(a.private(nothingHere)))
+	mux.Handle("/", a.serve(a.private(unknownPath)))
 	return mux
 }
 
-func nothingHere(_ nethttp.ResponseWriter, r *nethttp.Request) error {
-	return notFound("there is nothing at " + r.URL.Path + ": messages go to POST /v1/messages")
+func unknownPath(_ nethttp.ResponseWriter, r *nethttp.Request) error {
+	return notFound(r.URL.Path + " not found: send messages with POST /v1/messages")
 }
 
 func wrongMethod(right string) handlerFunc {
@@ -97,9 +97,8 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	return nil
 }
 
-// accept checks a message, fills in what was left open, and hands it over.
-// The client going away or the server shutting down does not stop it: either
-// the message is accepted whole or the backend says why not.
+// accept checks a message, fills in defaults, and passes it to the backend. It
+// continues if the client disconnects or the server shuts down.
 func (a *api) accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
 	msg.Chat, msg.Sender = cmp.Or(msg.Chat, defaultSession), cmp.Or(msg.Sender, DefaultSender)
 	err := errors.Join(checkName("id", msg.ID), checkName("session", msg.Chat), checkName("sender", msg.Sender), a.checkText("text", msg.Text))
@@ -120,21 +119,22 @@ func (a *api) getMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	return nil
 }
 
-// message returns the message that a path names.
+// message returns the message named by the path.
 func (a *api) message(r *nethttp.Request) (channels.MessageState, error) {
 	return a.backend.Message(r.Context(), a.backend.MessageID(Name, "", r.PathValue("id")))
 }
 
-// getSession takes the rest of the path, since a session key may have slashes.
+// getSession parses the rest of the path itself, since a session key may contain
+// slashes.
 func (a *api) getSession(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	path := r.PathValue("path")
 	if key, ok := strings.CutSuffix(path, "/messages"); ok && key != "" {
 		return a.getTranscript(w, r, key)
 	}
-	if key, ok := strings.CutSuffix(path, "/unasked"); ok && key != "" {
-		return a.getUnasked(w, r, key)
+	if key, ok := strings.CutSuffix(path, "/background"); ok && key != "" {
+		return a.getBackground(w, r, key)
 	}
-	return notFound("there is nothing at " + r.URL.Path + ": a transcript is at /v1/sessions/KEY/messages, with a key like http:main")
+	return notFound(r.URL.Path + " not found: a transcript is at /v1/sessions/KEY/messages, with a key like http:main")
 }
 
 func (a *api) getTranscript(w nethttp.ResponseWriter, r *nethttp.Request, key string) error {
@@ -149,12 +149,12 @@ func (a *api) getTranscript(w nethttp.ResponseWriter, r *nethttp.Request, key st
 	return nil
 }
 
-func (a *api) getUnasked(w nethttp.ResponseWriter, r *nethttp.Request, key string) error {
+func (a *api) getBackground(w nethttp.ResponseWriter, r *nethttp.Request, key string) error {
 	var after time.Time
 	if text := r.URL.Query().Get("after"); text != "" {
 		var err error
 		if after, err = time.Parse(time.RFC3339, text); err != nil {
-			return invalid("after", "after has to be a time such as 2026-03-04T15:30:00Z: the ended_at of the last reply that you have")
+			return invalid("after", "after must be a time such as 2026-03-04T15:30:00Z: the ended_at of the last reply you have")
 		}
 	}
 	replies, err := a.backend.Unasked(r.Context(), key, after)
@@ -164,6 +164,6 @@ func (a *api) getUnasked(w nethttp.ResponseWriter, r *nethttp.Request, key strin
 	if replies == nil {
 		replies = []channels.UnaskedReply{}
 	}
-	writeJSON(w, nethttp.StatusOK, Unasked{Session: key, Replies: replies})
+	writeJSON(w, nethttp.StatusOK, Background{Session: key, Replies: replies})
 	return nil
 }

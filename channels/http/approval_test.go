@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// asking is a backend on which every message waits for an approval.
+// asking is a backend whose messages all wait for an approval.
 type asking struct{ channels.Backend }
 
 func (a asking) Message(ctx context.Context, id string) (channels.MessageState, error) {
@@ -27,7 +27,7 @@ func TestApprovals(t *testing.T) {
 	t.Parallel()
 	question := event.Event{Kind: event.Approval, ID: "ab12", Tool: "exec", Text: "git push", Step: 1}
 
-	t.Run("a message says what it waits for", func(t *testing.T) {
+	t.Run("a message lists the approvals it waits for", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, channeltest.Hold)
 		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
@@ -43,7 +43,7 @@ func TestApprovals(t *testing.T) {
 			"approvals":[{"id":"ab12","tool":"exec","title":"git push","arguments":"git push"}]}`, body)
 	})
 
-	t.Run("a stream of events asks", func(t *testing.T) {
+	t.Run("the event stream reports an approval", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{KeepAlive: time.Hour}, channeltest.Hold)
 		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
@@ -56,7 +56,7 @@ func TestApprovals(t *testing.T) {
 		require.Contains(t, string(body), "event: approval\ndata: {\"text\":\"git push\",\"tool\":\"exec\",\"step\":1,\"id\":\"ab12\"}\n\nevent: done\n")
 	})
 
-	t.Run("a stream for an OpenAI client asks beside the reply", func(t *testing.T) {
+	t.Run("an OpenAI stream asks outside the reply", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{KeepAlive: time.Hour}, channeltest.Hold)
 		stream, err := s.openAI("").CreateChatCompletionStream(t.Context(), ask("push it"))

@@ -14,13 +14,13 @@ import (
 
 // Headers of the OpenAI-compatible API.
 const (
-	sessionHeader     = "X-Holdfast-Session" // names the session, in requests and answers
-	idempotencyHeader = "Idempotency-Key"    // is the message's ID
-	retryHeader       = "X-Should-Retry"     // OpenAI's clients repeat a request unless it is false
+	sessionHeader     = "X-Holdfast-Session" // session name, in requests and responses
+	idempotencyHeader = "Idempotency-Key"    // message ID
+	retryHeader       = "X-Should-Retry"     // OpenAI clients retry unless it is false
 )
 
-// chatRequest has what we heed of a request for a chat completion. The agent has
-// its own instructions, memory and settings, so the rest does not matter.
+// chatRequest has the supported fields of a chat completion request. The agent has its
+// own instructions, memory and settings, so other fields are ignored.
 type chatRequest struct {
 	Model         string            `json:"model"`
 	Messages      []chatMessage     `json:"messages"`
@@ -44,14 +44,14 @@ type contentPart struct {
 	Text string `json:"text"`
 }
 
-// text returns what the last user message says: the agent knows what was before.
+// text returns the last user message: the session has the earlier ones.
 func (c *chatRequest) text() (string, error) {
 	for i := len(c.Messages) - 1; i >= 0; i-- {
 		if c.Messages[i].Role == "user" {
 			return c.Messages[i].text()
 		}
 	}
-	return "", invalid("messages", "messages has no message with the role user: the last one of them is what the agent answers")
+	return "", invalid("messages", "messages has no message with the role user: the agent answers the last one")
 }
 
 func (m *chatMessage) text() (string, error) {
@@ -66,7 +66,7 @@ func (m *chatMessage) text() (string, error) {
 	texts := make([]string, len(parts))
 	for i, part := range parts {
 		if part.Type != "text" {
-			return "", invalid("messages", "content parts of type "+part.Type+" are not supported: send text only")
+			return "", invalid("messages", "content parts of type "+part.Type+" are not supported: send only text")
 		}
 		texts[i] = part.Text
 	}
@@ -81,17 +81,17 @@ func (c *chatRequest) check() error {
 	}
 	switch {
 	case len(c.Tools) > 0:
-		return unsupported("tools", "tools of the client are not supported: the agent runs its own tools; leave tools out")
+		return unsupported("tools", "tools is not supported: the agent runs its own tools; leave it out")
 	case len(c.Functions) > 0:
-		return unsupported("functions", "functions of the client are not supported: the agent runs its own tools; leave functions out")
+		return unsupported("functions", "functions is not supported: the agent runs its own tools; leave it out")
 	case c.N != nil && *c.N != 1:
 		return unsupported("n", "n must be 1: the agent gives one answer")
 	}
 	return nil
 }
 
-// postChat answers as OpenAI's chat completions do. Without a session it is a
-// new one, named after the message, so that the same message sent again finds it.
+// postChat implements OpenAI's chat completions. Without a session name it makes one
+// from the message ID, so that a repeated message finds its session.
 func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	var request chatRequest
 	if err := a.decode(w, r, &request, false); err != nil {

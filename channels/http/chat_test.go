@@ -35,7 +35,7 @@ func ask(texts ...string) openai.ChatCompletionRequest {
 func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 	t.Parallel()
 
-	t.Run("the last user message is answered, in a session of the user", func(t *testing.T) {
+	t.Run("the last user message is answered in the user's session", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{Token: "secret"}, func(msg channels.InboundMessage) *channeltest.Answer {
 			return &channeltest.Answer{Reply: "echo: " + msg.Text, Usage: channels.Usage{PromptTokens: 5, CompletionTokens: 2}}
@@ -71,7 +71,7 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 		require.Equal(t, "holdfast", response.Model)
 	})
 
-	t.Run("a stream brings the reply in pieces, then the usage", func(t *testing.T) {
+	t.Run("a stream sends the reply in chunks, then the usage", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{KeepAlive: time.Hour}, channeltest.Hold)
 		request := ask("hi")
@@ -105,7 +105,7 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 		require.ErrorIs(t, err, io.EOF)
 	})
 
-	t.Run("a failed turn is an error that is not tried again", func(t *testing.T) {
+	t.Run("a failed turn is an error that clients do not retry", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, func(channels.InboundMessage) *channeltest.Answer {
 			return &channeltest.Answer{Reply: "The provider refuses the key.", Status: channels.Failed}
@@ -130,7 +130,7 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 		require.Equal(t, "The provider refuses the key.", refused.Message)
 	})
 
-	t.Run("a quiet stream is kept alive for longer than clients put up with silence", func(t *testing.T) {
+	t.Run("a quiet stream is kept alive", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{KeepAlive: 100 * time.Microsecond}, channeltest.Hold)
 		stream, err := s.openAI("").CreateChatCompletionStream(t.Context(), ask("hi"))
@@ -152,7 +152,7 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 		require.Equal(t, "No.", refused.Message)
 	})
 
-	t.Run("tools of the client are refused", func(t *testing.T) {
+	t.Run("client tools are rejected", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, nil)
 		request := ask("hi")
@@ -200,7 +200,7 @@ func TestChatCompletionsKnowAMessageAgain(t *testing.T) {
 	require.NotEqual(t, accepted[2].Chat, accepted[3].Chat)
 }
 
-// What a stream says can only grow, whatever events say or leave out; it ends
+// The text of a stream only grows, whatever events are missing or repeated, and ends
 // with the reply.
 func TestStreamedTextEndsWithTheReply(t *testing.T) {
 	t.Parallel()
@@ -216,16 +216,16 @@ func TestStreamedTextEndsWithTheReply(t *testing.T) {
 		want   string
 	}{
 		{"no events", nil, "Hello", "Hello"},
-		{"all of it", []event.Event{text(1, "Hel"), text(1, "lo")}, "Hello", "Hello"},
+		{"all events", []event.Event{text(1, "Hel"), text(1, "lo")}, "Hello", "Hello"},
 		{"the end is missed", []event.Event{text(1, "Hel")}, "Hello", "Hello"},
 		{"the beginning is missed", []event.Event{text(1, "lo")}, "Hello", "lo\n\nHello"},
 		{"white space around the reply", []event.Event{text(1, " \n"), text(1, "Hello"), text(1, "\n")}, "Hello", "Hello\n"},
-		{"made anew and the same", []event.Event{text(1, "Hel"), reset, text(1, "H"), text(1, "ello")}, "Hello", "Hello"},
-		{"made anew and different", []event.Event{text(1, "Hel"), reset, text(1, "Ho"), text(1, "la")}, "Hola", "Hel\n\nHola"},
-		{"made anew and shorter", []event.Event{text(1, "Hello"), reset, text(1, "Hel")}, "Hel", "Hello\n\nHel"},
-		{"a step with a tool before", []event.Event{text(1, "Let me look."), tool, text(2, "Fine.")}, "Fine.", "Let me look.\n\nFine."},
-		{"a tool, and the rest missed", []event.Event{text(1, "Fine"), tool}, "Fine. Two files.", "Fine\n\nFine. Two files."},
-		{"a step without a tool before", []event.Event{text(1, "One."), text(2, "Two.")}, "Two.", "One.\n\nTwo."},
+		{"repeated call, same text", []event.Event{text(1, "Hel"), reset, text(1, "H"), text(1, "ello")}, "Hello", "Hello"},
+		{"repeated call, different text", []event.Event{text(1, "Hel"), reset, text(1, "Ho"), text(1, "la")}, "Hola", "Hel\n\nHola"},
+		{"repeated call, shorter text", []event.Event{text(1, "Hello"), reset, text(1, "Hel")}, "Hel", "Hello\n\nHel"},
+		{"a second step after a tool call", []event.Event{text(1, "Let me look."), tool, text(2, "Fine.")}, "Fine.", "Let me look.\n\nFine."},
+		{"a tool call, and the rest missed", []event.Event{text(1, "Fine"), tool}, "Fine. Two files.", "Fine\n\nFine. Two files."},
+		{"a second step without a tool call", []event.Event{text(1, "One."), text(2, "Two.")}, "Two.", "One.\n\nTwo."},
 		{"an empty reply", []event.Event{text(1, "One.")}, "", "One."},
 	}
 	for _, tt := range tests {

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// completion is OpenAI's chat completion, whole or a chunk of one.
+// completion is OpenAI's chat completion, or a chunk of one.
 type completion struct {
 	ID      string     `json:"id"`
 	Object  string     `json:"object"`
@@ -22,7 +22,7 @@ type completion struct {
 
 type choice struct {
 	Index        int     `json:"index"`
-	Message      *speech `json:"message,omitempty"` // of a whole one
+	Message      *speech `json:"message,omitempty"` // of a completion
 	Delta        *speech `json:"delta,omitempty"`   // of a chunk
 	FinishReason *string `json:"finish_reason"`
 }
@@ -30,8 +30,8 @@ type choice struct {
 type speech struct {
 	Role    string  `json:"role,omitempty"`
 	Content *string `json:"content,omitempty"`
-	// Reasoning is what is said besides the reply. It is not in OpenAI's API but in
-	// that of many others: a client shows it apart, or ignores it.
+	// Reasoning is text that is not part of the reply. Many APIs have it, though not
+	// OpenAI's: a client shows it separately or ignores it.
 	Reasoning string `json:"reasoning_content,omitempty"`
 }
 
@@ -58,30 +58,30 @@ func (c completion) chunk(choices ...choice) completion {
 	return c
 }
 
-// streamChat answers in chunks. What cannot go on ends with an error in place of
-// the finish reason, as OpenAI's does.
+// streamChat answers in chunks. An interrupted or failed turn ends with an error
+// instead of a finish reason, as OpenAI's API does.
 func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answer, c completion, known, usage bool) {
 	events := newStream(w)
 	if err := events.send("", c.chunk(choice{Delta: &speech{Role: "assistant", Content: new("")}})); err != nil {
 		return
 	}
-	say := func(text string) error {
-		if text == "" {
+	say := func(part string) error {
+		if part == "" {
 			return nil
 		}
-		return events.send("", c.chunk(choice{Delta: &speech{Content: &text}}))
+		return events.send("", c.chunk(choice{Delta: &speech{Content: &part}}))
 	}
-	// Some clients take comments for parts of an error, so a chunk that says
-	// nothing keeps the connection alive.
+	// Some clients read comments as part of an error, so an empty chunk keeps the
+	// connection alive.
 	keepAlive := func() error { return events.send("", c.chunk(choice{Delta: &speech{}})) }
-	var told telling
+	var text streamText
 	state, err := an.await(ctx, waiting{
 		known: known,
 		on: func(e event.Event) error {
 			if e.Kind == event.Approval {
 				return events.send("", c.chunk(choice{Delta: &speech{Reasoning: question(e)}}))
 			}
-			return say(told.next(e))
+			return say(text.next(e))
 		},
 		every: a.options.KeepAlive, idle: keepAlive,
 	})
@@ -91,7 +91,7 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	case state.Status == channels.Failed:
 		err = events.send("", ErrorBody{Error: turnFailed(state).detail})
 	default:
-		err = say(told.rest(state.Reply))
+		err = say(text.rest(state.Reply))
 		if err == nil {
 			err = events.send("", c.chunk(choice{Delta: &speech{}, FinishReason: new("stop")}))
 		}
@@ -106,67 +106,67 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	}
 }
 
-// question is what a person is asked who has to approve a call.
+// question asks for approval of a tool call.
 func question(e event.Event) string {
 	return fmt.Sprintf("May I run %s: %s\n%s\n", e.Tool, e.Text, channels.HowToAnswer(e.ID))
 }
 
-// paragraph separates what is told of different steps.
+// paragraph separates the text of different steps.
 const paragraph = "\n\n"
 
-// telling turns events, which may be missed or made anew, into a text that only
-// grows and ends with the whole reply.
-type telling struct {
-	begun   bool   // something was told
-	step    int    // whose text said and heard are
-	said    string // what was told of the step
-	heard   string // what its model call said so far
-	between bool   // the step has called a tool: what follows is a new paragraph
+// streamText turns events, which may be missing or repeated, into text that only grows
+// and ends with the complete reply.
+type streamText struct {
+	begun    bool   // text was sent
+	step     int    // the step of sent and received
+	sent     string // sent to the client
+	received string // received from the current model call
+	between  bool   // the step has called a tool: text that follows is a new paragraph
 }
 
-// next returns what to tell of an event.
-func (t *telling) next(e event.Event) string {
+// next returns the text to send for an event.
+func (t *streamText) next(e event.Event) string {
 	switch e.Kind {
 	case event.ToolStart:
 		t.between = true
 	case event.Reset:
-		t.heard = ""
+		t.received = ""
 	case event.Text:
 		if e.Step != t.step || t.between {
-			*t = telling{begun: t.begun, step: e.Step}
+			*t = streamText{begun: t.begun, step: e.Step}
 		}
-		t.heard += e.Text
-		return t.catchUp(strings.TrimLeft(t.heard, " \t\r\n"))
-	default: // says nothing of the reply
+		t.received += e.Text
+		return t.catchUp(strings.TrimLeft(t.received, " \t\r\n"))
+	default: // not part of the reply
 	}
 	return ""
 }
 
-// rest returns what is missing of the reply.
-func (t *telling) rest(reply string) string {
+// rest returns the text that completes the reply.
+func (t *streamText) rest(reply string) string {
 	if t.between {
-		*t = telling{begun: t.begun}
+		*t = streamText{begun: t.begun}
 	}
-	if reply == "" || strings.TrimSpace(t.said) == strings.TrimSpace(reply) {
+	if reply == "" || strings.TrimSpace(t.sent) == strings.TrimSpace(reply) {
 		return ""
 	}
-	if strings.HasPrefix(t.said, reply) {
-		t.said = "" // a longer text was told than is true: the reply has to follow
+	if strings.HasPrefix(t.sent, reply) {
+		t.sent = "" // more than the reply was sent: send the reply as well
 		return paragraph + reply
 	}
 	return t.catchUp(reply)
 }
 
-// catchUp returns what of text was not told yet. A model call that was made
-// anew often says the same again, which is told once.
-func (t *telling) catchUp(text string) string {
-	if strings.HasPrefix(t.said, text) {
+// catchUp returns the part of text that was not sent yet. A repeated model call often
+// starts with the same text, which is sent once.
+func (t *streamText) catchUp(text string) string {
+	if strings.HasPrefix(t.sent, text) {
 		return ""
 	}
-	more, same := strings.CutPrefix(text, t.said)
-	if (!same || t.said == "") && t.begun {
+	more, same := strings.CutPrefix(text, t.sent)
+	if (!same || t.sent == "") && t.begun {
 		more = paragraph + text
 	}
-	t.begun, t.said = true, text
+	t.begun, t.sent = true, text
 	return more
 }

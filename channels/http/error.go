@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 )
 
-// Types of errors, OpenAI's where it has one.
+// Error types. Those that OpenAI's API has are its own.
 const (
 	typeInvalid        = "invalid_request_error"
 	typeAuthentication = "authentication_error"
@@ -22,10 +22,10 @@ const (
 	typeTurnFailed     = "turn_failed"
 )
 
-// errInterrupted says that a wait ended before the message did.
+// errInterrupted is returned when a wait ends before the message has.
 var errInterrupted = errors.New("the wait was interrupted")
 
-// apiError is what a client is told.
+// apiError is an error as the client sees it.
 type apiError struct {
 	status int
 	detail ErrorDetail
@@ -46,15 +46,15 @@ func notFound(message string) *apiError {
 	return &apiError{status: nethttp.StatusNotFound, detail: ErrorDetail{Type: typeNotFound, Message: message}}
 }
 
-// interrupted tells of a message that was accepted and goes on without its client.
+// interrupted reports that the wait for an accepted message ended early.
 func interrupted(id string) *apiError {
 	return &apiError{status: nethttp.StatusServiceUnavailable, detail: ErrorDetail{
 		Type:    typeInterrupted,
-		Message: "the wait was interrupted, the message was not: its answer will be at /v1/messages/" + id + ", or send it again with the same ID",
+		Message: "the wait was interrupted, but the message is still being processed: get its reply from /v1/messages/" + id + ", or send it again with the same ID",
 	}}
 }
 
-// asAPIError decides what a client is told of an error of the backend.
+// asAPIError translates an error of the backend for the client.
 func asAPIError(err error) *apiError {
 	if known, ok := errors.AsType[*apiError](err); ok {
 		return known
@@ -68,38 +68,38 @@ func asAPIError(err error) *apiError {
 	case errors.Is(err, channels.ErrNotAllowed):
 		return forbidden(channels.ErrNotAllowed.Error())
 	case errors.Is(err, channels.ErrNotFound):
-		return notFound("there is no such message or session")
+		return notFound("message or session not found")
 	}
 	return &apiError{status: nethttp.StatusServiceUnavailable, detail: ErrorDetail{
 		Type:    typeUnavailable,
-		Message: err.Error() + ": try again, with the same ID if it was a message",
+		Message: err.Error() + ": try again; use the same ID for a message",
 	}}
 }
 
-// handlerFunc is a handler that leaves it to others to tell of its error. It
-// must not have begun to answer when it returns one.
+// handlerFunc is a handler that may return an error, as long as it has not written a
+// response yet.
 type handlerFunc func(w nethttp.ResponseWriter, r *nethttp.Request) error
 
-// serve answers with the error of a handler, in JSON, and logs it.
+// serve logs the error of a handler and writes it as JSON.
 func (a *api) serve(h handlerFunc) nethttp.HandlerFunc {
 	return func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		err := h(w, r)
 		if err == nil {
 			return
 		}
-		told := asAPIError(err)
+		shown := asAPIError(err)
 		switch {
-		case told.detail.Type == typeUnavailable && !errors.Is(err, context.Canceled):
+		case shown.detail.Type == typeUnavailable && !errors.Is(err, context.Canceled):
 			a.log.ErrorContext(r.Context(), "request not served", "path", r.URL.Path, "err", err)
 			w.Header().Set("Retry-After", "1")
-		case told.detail.Type == typeAuthentication || told.detail.Type == typePermission:
+		case shown.detail.Type == typeAuthentication || shown.detail.Type == typePermission:
 			a.log.WarnContext(r.Context(), "request refused", "path", r.URL.Path, "remote", r.RemoteAddr, "err", err)
 		}
-		writeJSON(w, told.status, ErrorBody{Error: told.detail})
+		writeJSON(w, shown.status, ErrorBody{Error: shown.detail})
 	}
 }
 
-// writeJSON answers. A client that is gone is nobody to tell an error.
+// writeJSON writes a response. It ignores errors, since the client is gone then.
 func writeJSON(w nethttp.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -19,7 +19,7 @@ import (
 func TestEvents(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a stream tells what happens and ends with the reply", func(t *testing.T) {
+	t.Run("a stream reports the events and ends with the reply", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{KeepAlive: time.Hour}, channeltest.Hold)
 		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
@@ -49,7 +49,7 @@ func TestEvents(t *testing.T) {
 			string(body))
 	})
 
-	t.Run("a message that had ended is told at once", func(t *testing.T) {
+	t.Run("the stream of an ended message ends immediately", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, nil)
 		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
@@ -58,7 +58,7 @@ func TestEvents(t *testing.T) {
 		require.Contains(t, body, "event: done\ndata: {\"id\":\"a1\",\"session\":\"http:main\",\"status\":\"done\",\"reply\":\"echo: hi\"")
 	})
 
-	t.Run("a quiet stream shows that it is alive, and ends with the server", func(t *testing.T) {
+	t.Run("a quiet stream is kept alive and ends with the server", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{KeepAlive: time.Millisecond}, channeltest.Hold)
 		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
@@ -78,7 +78,7 @@ func TestEvents(t *testing.T) {
 		require.NotContains(t, string(rest), "done")
 	})
 
-	t.Run("a client that goes away is not watched for any more", func(t *testing.T) {
+	t.Run("watching ends when the client disconnects", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, channeltest.Hold)
 		s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
@@ -90,7 +90,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// unseen is a backend whose watchers see nothing, as when all has happened.
+// unseen is a backend that reports no events, as if all had been missed.
 type unseen struct{ channels.Backend }
 
 func (unseen) Watch(ctx context.Context, _ string, _ func(event.Event)) error {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// private guards what only the owner of this agent may do: with the token, or
-// without one from this machine.
+// private admits the owner of the agent: clients with the token or, if none is set,
+// programs on this machine.
 func (a *api) private(next handlerFunc) handlerFunc {
 	if a.options.Token == "" {
 		return local(next)
@@ -19,7 +19,7 @@ func (a *api) private(next handlerFunc) handlerFunc {
 	return authorized(a.options.Token, next)
 }
 
-// public guards what anyone who reaches the listener may do.
+// public admits every client; if no token is set, programs on this machine only.
 func (a *api) public(next handlerFunc) handlerFunc {
 	if a.options.Token == "" {
 		return local(next)
@@ -27,8 +27,8 @@ func (a *api) public(next handlerFunc) handlerFunc {
 	return next
 }
 
-// authorized refuses requests without the token. Both sides are hashed so that
-// the comparison tells nothing about the token's length either.
+// authorized rejects requests without the token. It compares hashes so that timing
+// does not reveal the token's length.
 func authorized(token string, next handlerFunc) handlerFunc {
 	want := sha256.Sum256([]byte(token))
 	return func(w nethttp.ResponseWriter, r *nethttp.Request) error {
@@ -45,17 +45,17 @@ func authorized(token string, next handlerFunc) handlerFunc {
 	}
 }
 
-// local refuses what a web page could make a browser on this machine send:
-// without a token, being on loopback is all that protects the API. A page of
-// another site sends its Origin; one that has its name resolve to loopback
+// local rejects requests that a web page could make a browser on this machine send.
+// Without a token, listening on loopback is all that protects the API. A page of
+// another site sends its Origin; one whose name resolves to loopback (DNS rebinding)
 // sends that name as Host.
 func local(next handlerFunc) handlerFunc {
 	return func(w nethttp.ResponseWriter, r *nethttp.Request) error {
 		if !isLoopback(r.Host) {
-			return forbidden("the host " + r.Host + " is not this machine's: use 127.0.0.1 or localhost, or set channels.http.token")
+			return forbidden("the host " + r.Host + " is not this machine: use 127.0.0.1 or localhost, or set channels.http.token")
 		}
 		if origin := r.Header.Get("Origin"); origin != "" && !sameHost(origin, r.Host) {
-			return forbidden("web pages of " + origin + " may not use this API without a token: set channels.http.token")
+			return forbidden("web pages from " + origin + " may not use this API without a token: set channels.http.token")
 		}
 		return next(w, r)
 	}
@@ -66,8 +66,7 @@ func sameHost(origin, host string) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host)
 }
 
-// isLoopback reports whether a host, with or without a port, is this machine to
-// itself only.
+// isLoopback reports whether a host, with or without a port, is a loopback address.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

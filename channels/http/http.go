@@ -1,5 +1,5 @@
-// Package http is the channel of programs: an HTTP API of its own, and one that
-// OpenAI's clients understand.
+// Package http is the channel for programs: Holdfast's HTTP API, and a chat
+// completions API for OpenAI clients.
 package http
 
 import (
@@ -31,11 +31,11 @@ const (
 type Options struct {
 	Listen    string        // host:port; empty: 127.0.0.1:8090. Ignored with a Listener
 	Listener  net.Listener  // already open; the channel closes it
-	Token     string        // bearer token that clients have to send; empty: none, and loopback only
-	MaxText   int           // bytes in the text of a message; 0: 1 MB. A body may have 8 times that
-	KeepAlive time.Duration // between signs of life in a stream; 0: 15 s
-	Models    []string      // what /v1/models lists; empty: "holdfast"
-	Version   string        // what /healthz tells
+	Token     string        // bearer token required of clients; empty: none, loopback only
+	MaxText   int           // bytes of a message's text; 0: 1 MB. A body may be 8 times as large
+	KeepAlive time.Duration // interval of keep-alives in a stream; 0: 15 s
+	Models    []string      // listed by /v1/models; empty: "holdfast"
+	Version   string        // reported by /healthz
 	Logger    *slog.Logger  // nil: discard
 }
 
@@ -45,8 +45,8 @@ type Channel struct {
 	listener net.Listener
 }
 
-// New opens the listener, so that a taken port is known at once. Beyond
-// loopback it refuses to listen without a token. [Channel.Run] closes it.
+// New opens the listener, so a port in use is an error here. It refuses to listen
+// beyond loopback without a token. [Channel.Run] closes the listener.
 func New(o Options) (*Channel, error) {
 	if o.Listen == "" {
 		o.Listen = defaultListen
@@ -68,7 +68,7 @@ func New(o Options) (*Channel, error) {
 		address = o.Listener.Addr().String()
 	}
 	if o.Token == "" && !isLoopback(address) {
-		return nil, fmt.Errorf("http: %s can be reached from other machines, and there is no token: set channels.http.token, or listen on 127.0.0.1", address)
+		return nil, fmt.Errorf("http: %s is reachable from other machines and no token is set: set channels.http.token, or listen on 127.0.0.1", address)
 	}
 	if o.Listener == nil {
 		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", o.Listen)
@@ -83,9 +83,9 @@ func New(o Options) (*Channel, error) {
 // Addr returns the address that the channel listens on.
 func (c *Channel) Addr() net.Addr { return c.listener.Addr() }
 
-// Run implements [channels.Receiver]. When ctx ends, open waits and streams are
-// ended, and messages on their way in are still accepted, within 5 seconds;
-// then it returns nil. It can be called once.
+// Run implements [channels.Receiver]. When ctx ends it closes open waits and streams,
+// accepts the messages already on their way, and returns nil within 5 seconds. It can
+// be called once.
 func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
 	log := c.options.Logger.With("channel", Name)
 	server := &nethttp.Server{
@@ -111,7 +111,7 @@ func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
 		log.Warn("connections cut off", "err", err)
 		_ = server.Close()
 	}
-	<-served //nolint:errcheck // we closed it: there is nothing more to learn
+	<-served //nolint:errcheck // always ErrServerClosed
 	log.Info("stopped")
 	return nil
 }

@@ -86,7 +86,7 @@ func (s *server) await(until func(channeltest.Counts) bool) {
 	require.NoError(s.t, s.backend.Await(ctx, until))
 }
 
-// quote returns a text as JSON.
+// quote returns text as JSON.
 func quote(t *testing.T, text string) string {
 	t.Helper()
 	quoted, err := json.Marshal(text)
@@ -114,7 +114,7 @@ func TestMessages(t *testing.T) {
 		require.JSONEq(t, `{"id":"a1","session":"http:ops","status":"done","reply":"echo: hi","turn":"m-http--a1"}`, body)
 	})
 
-	t.Run("what is left out is filled in", func(t *testing.T) {
+	t.Run("missing fields get defaults", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, nil)
 		status, _, body := s.do("POST", "/v1/messages", `{"text":"hi"}`)
@@ -127,7 +127,7 @@ func TestMessages(t *testing.T) {
 		}, s.backend.Accepted())
 	})
 
-	t.Run("with wait the reply comes at once", func(t *testing.T) {
+	t.Run("wait returns the reply", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, nil)
 		for range 3 {
@@ -138,7 +138,7 @@ func TestMessages(t *testing.T) {
 		require.Len(t, s.backend.Accepted(), 1)
 	})
 
-	t.Run("a failed turn is told to the one who waits", func(t *testing.T) {
+	t.Run("wait returns a failed turn", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, func(channels.InboundMessage) *channeltest.Answer {
 			return &channeltest.Answer{Reply: "The provider refuses the key.", Status: channels.Failed}
@@ -160,19 +160,19 @@ func TestMessages(t *testing.T) {
 		require.Len(t, s.backend.Accepted(), 1)
 	})
 
-	t.Run("a message is not acknowledged while the store is away", func(t *testing.T) {
+	t.Run("a message is not acknowledged while the store is unavailable", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, nil)
 		s.backend.FailAccept(1)
 		status, header, body := s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
 		require.Equal(t, 503, status)
 		require.Equal(t, "1", header.Get("Retry-After"))
-		require.Contains(t, body, "the store is away: try again, with the same ID")
+		require.Contains(t, body, "the store is away: try again; use the same ID")
 		status, _, _ = s.do("POST", "/v1/messages", `{"text":"hi","id":"a1"}`)
 		require.Equal(t, 202, status)
 	})
 
-	t.Run("a client that goes away while its message is accepted does not stop it", func(t *testing.T) {
+	t.Run("a message is accepted even if its client disconnects", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, nil)
 		release := s.backend.BlockAccept()
@@ -202,7 +202,7 @@ func TestMessages(t *testing.T) {
 		}
 	})
 
-	t.Run("a transcript is found by the session's key, slashes and escapes included", func(t *testing.T) {
+	t.Run("a session key in the path may contain slashes and escapes", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{}, nil)
 		s.do("POST", "/v1/messages", `{"text":"hi","session":"a/b%20c"}`)

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http"
 )
 
-func TestBadInputIsRefusedWithAReason(t *testing.T) {
+func TestBadInputIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.Options{}, nil)
 	long := strings.Repeat("x", 300)
@@ -26,19 +26,19 @@ func TestBadInputIsRefusedWithAReason(t *testing.T) {
 	}{
 		{"no body", "POST", "/v1/messages", "", 400, "the body is empty"},
 		{"not JSON", "POST", "/v1/messages", "hi", 400, "invalid JSON: invalid character 'h'"},
-		{"half of it", "POST", "/v1/messages", `{"text":"hi`, 400, "invalid JSON: unexpected EOF"},
-		{"two objects", "POST", "/v1/messages", `{"text":"hi"}{"text":"ho"}`, 400, "something after the object"},
+		{"half an object", "POST", "/v1/messages", `{"text":"hi`, 400, "invalid JSON: unexpected EOF"},
+		{"two objects", "POST", "/v1/messages", `{"text":"hi"}{"text":"ho"}`, 400, "data after the object"},
 		{"an unknown field", "POST", "/v1/messages", `{"txt":"hi"}`, 400, `unknown field \"txt\"`},
 		{"a wrong type", "POST", "/v1/messages", `{"text":7}`, 400, `text must be a string, not a number`},
 		{"an empty text", "POST", "/v1/messages", `{"text":" \n"}`, 400, "text is empty"},
-		{"a NUL", "POST", "/v1/messages", `{"text":"a\u0000b"}`, 400, "text has a NUL"},
+		{"a NUL", "POST", "/v1/messages", `{"text":"a\u0000b"}`, 400, "text contains a NUL"},
 		{"invalid UTF-8", "POST", "/v1/messages", "{\"text\":\"a\xffb\"}", 400, "not valid UTF-8"},
-		{"a long ID", "POST", "/v1/messages", `{"text":"hi","id":"` + long + `"}`, 400, "id has 300 bytes: it may have up to 256"},
+		{"a long ID", "POST", "/v1/messages", `{"text":"hi","id":"` + long + `"}`, 400, "id has 300 bytes; the limit is 256"},
 		{"a long session", "POST", "/v1/messages", `{"text":"hi","session":"` + long + `"}`, 400, "session has 300 bytes"},
 		{"a path as ID", "POST", "/v1/messages", `{"text":"hi","id":".."}`, 400, "id may not be"},
-		{"a control character", "POST", "/v1/messages", `{"text":"hi","sender":"a\nb"}`, 400, "sender may not have control characters"},
+		{"a control character", "POST", "/v1/messages", `{"text":"hi","sender":"a\nb"}`, 400, "sender must be UTF-8 without control characters"},
 		{"a text of 2 MB", "POST", "/v1/messages", `{"text":"` + strings.Repeat("x", 2<<20) + `"}`, 413, "a text may have up to 1048576 bytes"},
-		{"a message of 10 MB", "POST", "/v1/messages", `{"text":"` + strings.Repeat("x", 10<<20) + `"}`, 413, "a text may have up to 1048576 bytes, a request up to 8388608"},
+		{"a message of 10 MB", "POST", "/v1/messages", `{"text":"` + strings.Repeat("x", 10<<20) + `"}`, 413, "a text may have up to 1048576 bytes and a request up to 8388608"},
 		{"a wrong method", "GET", "/v1/messages", "", 405, "use POST here, not GET"},
 		{"a wrong method for a message", "DELETE", "/v1/messages/a1", "", 405, "use GET here, not DELETE"},
 		{"a chat of 10 MB", "POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":"` + strings.Repeat("x", 10<<20) + `"}]}`, 413, "a text may have up to"},
@@ -112,12 +112,12 @@ func TestWebPagesAreRefusedWithoutAToken(t *testing.T) {
 		{"a program", "127.0.0.1:8090", "", 202},
 		{"localhost", "localhost", "", 202},
 		{"IPv6", "[::1]:8090", "", 202},
-		{"a page of our own", "localhost:8090", "http://localhost:8090", 202},
+		{"our own page", "localhost:8090", "http://localhost:8090", 202},
 		{"a page of another site", "127.0.0.1:8090", "https://evil.example.com", 403},
 		{"a page of another port", "127.0.0.1:8090", "http://127.0.0.1:9999", 403},
-		{"a page without a site", "127.0.0.1:8090", "null", 403},
-		{"a name that was made to resolve to us", "evil.example.com:8090", "http://evil.example.com:8090", 403},
-		{"such a name without an origin", "127.0.0.1.example.com", "", 403},
+		{"a page without an origin", "127.0.0.1:8090", "null", 403},
+		{"DNS rebinding", "evil.example.com:8090", "http://evil.example.com:8090", 403},
+		{"a name that looks like loopback", "127.0.0.1.example.com", "", 403},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -149,22 +149,22 @@ func TestSendersOffTheListAreRefused(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 
-	t.Run("beyond loopback a token is needed", func(t *testing.T) {
+	t.Run("beyond loopback a token is required", func(t *testing.T) {
 		t.Parallel()
 		for _, listen := range []string{":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0", "agent.example.com:0"} {
 			_, err := http.New(http.Options{Listen: listen})
-			require.ErrorContains(t, err, "there is no token", listen)
+			require.ErrorContains(t, err, "no token is set", listen)
 		}
 		listener, err := net.Listen("tcp", "0.0.0.0:0")
 		require.NoError(t, err)
 		defer func() { _ = listener.Close() }()
 		_, err = http.New(http.Options{Listener: listener})
-		require.ErrorContains(t, err, "there is no token")
+		require.ErrorContains(t, err, "no token is set")
 		_, err = http.New(http.Options{Listener: listener, Token: "secret"})
 		require.NoError(t, err)
 	})
 
-	t.Run("a taken port is known at once", func(t *testing.T) {
+	t.Run("a port in use is an error", func(t *testing.T) {
 		t.Parallel()
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	bodyFactor  = 8 // escapes make a text up to 6 times as long
+	bodyFactor  = 8 // JSON escapes make text up to 6 times as long
 	bodyTimeout = time.Minute
 	drainLimit  = 64 << 20
 	nameLimit   = 256 // bytes in an ID or a session's name
 )
 
-// read returns the body of a request. What is too large is read all the same, up
-// to a limit, since most clients look for an answer only after the last byte.
+// read returns the body of a request. It reads past the limit before it rejects a body,
+// since most clients look for an answer only after they have sent everything.
 func (a *api) read(w nethttp.ResponseWriter, r *nethttp.Request) ([]byte, error) {
 	deadline := nethttp.NewResponseController(w)
 	if err := deadline.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil {
@@ -36,7 +36,7 @@ func (a *api) read(w nethttp.ResponseWriter, r *nethttp.Request) ([]byte, error)
 		}
 	}
 	if err != nil {
-		return nil, invalid("", "the body could not be read: "+err.Error())
+		return nil, invalid("", "cannot read the body: "+err.Error())
 	}
 	return body, deadline.SetReadDeadline(time.Time{})
 }
@@ -44,12 +44,12 @@ func (a *api) read(w nethttp.ResponseWriter, r *nethttp.Request) ([]byte, error)
 func (a *api) tooLarge() *apiError {
 	return &apiError{status: nethttp.StatusRequestEntityTooLarge, detail: ErrorDetail{
 		Type: typeTooLarge, Param: "text",
-		Message: fmt.Sprintf("too large: a text may have up to %d bytes, a request up to %d; put long texts into a file of the workspace and name the file",
+		Message: fmt.Sprintf("too large: a text may have up to %d bytes and a request up to %d; put longer text into a file in the workspace and name the file",
 			a.options.MaxText, a.options.MaxText*bodyFactor),
 	}}
 }
 
-// decode reads a body of JSON. If strict, fields that into does not have are errors.
+// decode reads a JSON body. If strict, unknown fields are errors.
 func (a *api) decode(w nethttp.ResponseWriter, r *nethttp.Request, into any, strict bool) error {
 	body, err := a.read(w, r)
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *api) decode(w nethttp.ResponseWriter, r *nethttp.Request, into any, str
 		if _, err = decoder.Token(); errors.Is(err, io.EOF) {
 			return nil
 		}
-		return invalid("", "invalid JSON: there is something after the object")
+		return invalid("", "invalid JSON: data after the object")
 	}
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mistyped.Field != "" {
 		return invalid(mistyped.Field, fmt.Sprintf("%s must be a %s, not a %s", mistyped.Field, mistyped.Type, mistyped.Value))
@@ -78,28 +78,28 @@ func (a *api) decode(w nethttp.ResponseWriter, r *nethttp.Request, into any, str
 	return invalid("", "invalid JSON: "+strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// checkText refuses what could not be stored or answered.
+// checkText rejects text that could not be stored or answered.
 func (a *api) checkText(param, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return invalid(param, param+" is empty: it is what you want to say to the agent")
+		return invalid(param, param+" is empty: set it to the message for the agent")
 	case len(text) > a.options.MaxText:
 		return a.tooLarge()
 	case strings.ContainsRune(text, 0):
-		return invalid(param, param+" has a NUL character: remove it")
+		return invalid(param, param+" contains a NUL character: remove it")
 	}
 	return nil
 }
 
-// checkName refuses IDs and names that would not survive in a path or a header.
+// checkName rejects IDs and names that do not fit into a path or a header.
 func checkName(param, name string) error {
 	switch {
 	case len(name) > nameLimit:
-		return invalid(param, fmt.Sprintf("%s has %d bytes: it may have up to %d", param, len(name), nameLimit))
+		return invalid(param, fmt.Sprintf("%s has %d bytes; the limit is %d", param, len(name), nameLimit))
 	case name == "." || name == "..":
 		return invalid(param, param+" may not be . or ..")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return invalid(param, param+" may not have control characters and must be UTF-8")
+		return invalid(param, param+" must be UTF-8 without control characters")
 	}
 	return nil
 }

@@ -13,17 +13,17 @@ import (
 
 const (
 	eventBuffer  = 64
-	writeTimeout = 30 * time.Second // for a client that has stopped reading
+	writeTimeout = 30 * time.Second // for a client that stopped reading
 )
 
-// answer is what happens to a message, followed beside the request.
+// answer receives the events of a message while its request waits.
 type answer struct {
 	api    *api
-	id     string // the backend's
+	id     string // the backend's ID of the message
 	events chan event.Event
 }
 
-// follow begins to watch a message, which need not be accepted yet. It ends with ctx.
+// follow watches a message until ctx ends. The message may be accepted later.
 func (a *api) follow(ctx context.Context, id string) *answer {
 	an := &answer{api: a, id: a.backend.MessageID(Name, "", id), events: make(chan event.Event, eventBuffer)}
 	go func() {
@@ -35,21 +35,21 @@ func (a *api) follow(ctx context.Context, id string) *answer {
 			}
 		})
 		if err != nil && ctx.Err() == nil {
-			a.log.ErrorContext(ctx, "message not watched", "message", an.id, "err", err)
+			a.log.ErrorContext(ctx, "watching a message failed", "message", an.id, "err", err)
 		}
 	}()
 	return an
 }
 
-// waiting is how a handler waits for an answer.
+// waiting says how a handler waits for an answer.
 type waiting struct {
-	known bool                    // the message was accepted before, so it may have ended
-	on    func(event.Event) error // what to do with events but the last, if not nil
-	every time.Duration           // how often to call idle; 0: never
+	known bool                    // the message was accepted earlier, so it may have ended
+	on    func(event.Event) error // called for every event except the last; may be nil
+	every time.Duration           // interval of idle; 0: never
 	idle  func() error
 }
 
-// await waits until the message has ended. An error of on or idle ends it too.
+// await waits until the message has ended, or on or idle returns an error.
 func (an *answer) await(ctx context.Context, w waiting) (channels.MessageState, error) {
 	if w.known {
 		if state, err := an.state(ctx); err != nil || state.Status.Ended() {
@@ -86,7 +86,7 @@ func (an *answer) await(ctx context.Context, w waiting) (channels.MessageState, 
 func (an *answer) state(ctx context.Context) (channels.MessageState, error) {
 	state, err := an.api.backend.Message(ctx, an.id)
 	if err != nil && ctx.Err() == nil {
-		an.api.log.ErrorContext(ctx, "answer not fetched", "message", an.id, "err", err)
+		an.api.log.ErrorContext(ctx, "reading a message failed", "message", an.id, "err", err)
 	}
 	return state, err
 }
@@ -97,7 +97,7 @@ type stream struct {
 	conn *nethttp.ResponseController
 }
 
-// newStream begins to answer. That the client is gone shows at the first write.
+// newStream starts the response. If the client is gone, the first write fails.
 func newStream(w nethttp.ResponseWriter) *stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
@@ -110,7 +110,7 @@ func newStream(w nethttp.ResponseWriter) *stream {
 
 func (s *stream) keepAlive() error { return s.write(": keep-alive\n\n") }
 
-// send writes an event with data as JSON; with an empty name, data only.
+// send writes an event with JSON data, and without a name if it is empty.
 func (s *stream) send(name string, data any) error {
 	encoded, err := json.Marshal(data)
 	if err != nil {
@@ -135,8 +135,8 @@ func (s *stream) write(text string) error {
 	return s.conn.SetWriteDeadline(time.Time{})
 }
 
-// getEvents ends the stream without a "done" event when it cannot go on; the
-// client connects again.
+// getEvents ends the stream without a "done" event if it is interrupted; the client
+// then reconnects.
 func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	if _, err := a.message(r); err != nil {
 		return err

@@ -4,10 +4,10 @@ import "github.com/holdfast-ai/holdfast/channels"
 
 // SendRequest is the body of POST /v1/messages.
 type SendRequest struct {
-	Session string `json:"session"`          // names the session; empty: "main"
+	Session string `json:"session"`          // name; empty: "main"
 	Text    string `json:"text"`             // Markdown
-	ID      string `json:"id,omitempty"`     // the same again is the same message; empty: a new one is made
-	Sender  string `json:"sender,omitempty"` // who wrote it; empty: "http"
+	ID      string `json:"id,omitempty"`     // sending it again has no effect; empty: the server makes one
+	Sender  string `json:"sender,omitempty"` // empty: "http"
 	Wait    bool   `json:"wait,omitempty"`   // answer with a [Message] once it has ended
 }
 
@@ -18,8 +18,8 @@ type Receipt struct {
 	WorkflowID string `json:"workflow_id"`
 }
 
-// Message is an accepted message and how far its answer is. It is also the data
-// of the "done" event.
+// Message is an accepted message with its status and reply. It is also the data of the
+// "done" event.
 type Message struct {
 	ID      string          `json:"id"` // as in the [Receipt]
 	Session string          `json:"session"`
@@ -27,11 +27,11 @@ type Message struct {
 	Reply   string          `json:"reply"`
 	Turn    string          `json:"turn,omitempty"`
 	Usage   Usage           `json:"usage,omitzero"`
-	// Approvals are what the conversation waits for, while the status is not final.
+	// Approvals are those that the session waits for; only until the message has ended.
 	Approvals []channels.Approval `json:"approvals,omitempty"`
 }
 
-// Usage counts the tokens that a turn consumed.
+// Usage counts the tokens of a turn.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
@@ -43,7 +43,7 @@ type Event struct {
 	Text string `json:"text,omitempty"`
 	Tool string `json:"tool,omitempty"`
 	Step int    `json:"step,omitempty"`
-	ID   string `json:"id,omitempty"` // of the approval that is asked for
+	ID   string `json:"id,omitempty"` // of the approval
 }
 
 // Transcript answers GET /v1/sessions/KEY/messages.
@@ -52,8 +52,8 @@ type Transcript struct {
 	Messages []channels.TranscriptMessage `json:"messages"`
 }
 
-// Unasked answers GET /v1/sessions/KEY/unasked.
-type Unasked struct {
+// Background answers GET /v1/sessions/KEY/background.
+type Background struct {
 	Session string                  `json:"session"`
 	Replies []channels.UnaskedReply `json:"replies"`
 }
@@ -64,16 +64,16 @@ type Health struct {
 	Version string `json:"version"`
 }
 
-// ErrorBody is the body of every answer that is not a success.
+// ErrorBody is the body of every error response.
 type ErrorBody struct {
 	Error ErrorDetail `json:"error"`
 }
 
-// ErrorDetail says what was wrong, as OpenAI's API does.
+// ErrorDetail describes an error in the form of OpenAI's API.
 type ErrorDetail struct {
-	Message string `json:"message"` // with what to do about it
+	Message string `json:"message"` // includes what to do
 	Type    string `json:"type"`
-	Param   string `json:"param,omitempty"` // the field that it is about
+	Param   string `json:"param,omitempty"` // the field at fault
 	Code    string `json:"code,omitempty"`
 }
 

@@ -66,7 +66,7 @@ func TestApprovals(t *testing.T) {
 		lines := bufio.NewReader(errs)
 		line, err := lines.ReadString('\n')
 		require.NoError(t, err)
-		require.Equal(t, "waits for approval: exec: echo pushed\n", line)
+		require.Equal(t, "waiting for approval: exec: echo pushed\n", line)
 		line, err = lines.ReadString('\n')
 		require.NoError(t, err)
 		id, _, found := strings.Cut(strings.TrimPrefix(line, "answer with `holdfast approvals approve "), "`")
@@ -141,7 +141,7 @@ func TestChatAsks(t *testing.T) {
 			require.NoError(t, err, seen.String())
 		}
 	}
-	await("May I run this?\r\n  exec: echo pushed\r\nRun it? y or n: ")
+	await("May I run this?\r\n  exec: echo pushed\r\nRun it? [y/n] ")
 	_, err = io.WriteString(terminal, "y\n")
 	require.NoError(t, err)
 	await("Approved. `exec`: echo pushed\r\n")

@@ -173,9 +173,9 @@ func (a apiAgent) Send(ctx context.Context, session, id, text string) error {
 	return err
 }
 
-// Unasked implements [cli.Agent].
-func (a apiAgent) Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
-	return a.api.Unasked(ctx, protocol.SessionKey(http.Name, session, ""), after)
+// Background implements [cli.Agent].
+func (a apiAgent) Background(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+	return a.api.Background(ctx, protocol.SessionKey(http.Name, session, ""), after)
 }
 
 // Follow implements [cli.Agent].

@@ -102,7 +102,7 @@ func TestUnaskedReplies(t *testing.T) {
 		var all []channels.UnaskedReply
 		require.Eventually(t, func() bool {
 			var err error
-			all, err = n.api.Unasked(t.Context(), "http:main", time.Time{})
+			all, err = n.api.Background(t.Context(), "http:main", time.Time{})
 			return err == nil && len(all) >= number
 		}, patience, 10*time.Millisecond)
 		require.Len(t, all, number)
@@ -121,7 +121,7 @@ func TestUnaskedReplies(t *testing.T) {
 	require.Equal(t, channels.UnaskedReply{
 		Turn: second.Turn, Cause: channels.CauseSubagent, Label: "digging", Status: channels.Done, Reply: "The digging is done.", EndedAt: second.EndedAt,
 	}, second)
-	after, err := n.api.Unasked(t.Context(), "http:main", first.EndedAt)
+	after, err := n.api.Background(t.Context(), "http:main", first.EndedAt)
 	require.NoError(t, err)
 	require.Equal(t, []channels.UnaskedReply{second}, after)
 	for _, text := range []string{`[job "plants", `, "Water the plants!", `[subagent "digging", `, "The digging is done."} {

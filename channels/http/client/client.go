@@ -26,21 +26,21 @@ const (
 	errorExcerpt = 200
 )
 
-// Client calls the API. Failed calls are [remote.Error]s. Safe for concurrent use.
+// Client calls the API. Its errors are [remote.Error]s. Safe for concurrent use.
 type Client struct {
 	base  string
 	token string
 	http  *nethttp.Client
 }
 
-// New returns a client of the API at baseURL, e.g. http://127.0.0.1:8090. The
+// New returns a client for the API at baseURL, such as http://127.0.0.1:8090. The
 // token may be empty.
 func New(baseURL, token string) *Client {
 	return &Client{base: strings.TrimRight(baseURL, "/"), token: token, http: &nethttp.Client{}}
 }
 
-// Send has a message accepted, in one attempt. It may be repeated with the same
-// ID when it is not known what came of it; an empty ID is made by the server.
+// Send submits a message in one attempt. Repeating it with the same ID is safe. The
+// server makes an ID if it is empty.
 func (c *Client) Send(ctx context.Context, session, id, text string) (http.Receipt, error) {
 	var receipt http.Receipt
 	err := c.call(ctx, "POST", "/v1/messages", http.SendRequest{Session: session, ID: id, Text: text}, &receipt)
@@ -54,26 +54,26 @@ func (c *Client) Transcript(ctx context.Context, session string) ([]channels.Tra
 	return transcript.Messages, err
 }
 
-// Unasked returns the replies of the session with this key that ended after a time
-// and that nobody wrote for, oldest first, at most 100.
-func (c *Client) Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+// Background returns the background replies of the session with this key that ended
+// after the given time, oldest first, at most 100.
+func (c *Client) Background(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
 	query := url.Values{}
 	if !after.IsZero() {
 		query.Set("after", after.UTC().Format(time.RFC3339Nano))
 	}
-	var unasked http.Unasked
-	err := c.call(ctx, "GET", "/v1/sessions/"+url.PathEscape(session)+"/unasked?"+query.Encode(), nil, &unasked)
-	return unasked.Replies, err
+	var background http.Background
+	err := c.call(ctx, "GET", "/v1/sessions/"+url.PathEscape(session)+"/background?"+query.Encode(), nil, &background)
+	return background.Replies, err
 }
 
-// Health reports that the agent serves, and its version.
+// Health returns the agent's status and version.
 func (c *Client) Health(ctx context.Context) (http.Health, error) {
 	var health http.Health
 	err := c.call(ctx, "GET", "/healthz", nil, &health)
 	return health, err
 }
 
-// call sends request as JSON, if not nil, and decodes the answer.
+// call sends request as JSON unless it is nil, and decodes the answer.
 func (c *Client) call(ctx context.Context, method, path string, request, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -88,7 +88,7 @@ func (c *Client) call(ctx context.Context, method, path string, request, answer 
 	return nil
 }
 
-// do returns the response to a request that succeeded; its body is to be closed.
+// do returns the response to a successful request. The caller closes its body.
 func (c *Client) do(ctx context.Context, method, path string, request any) (*nethttp.Response, error) {
 	var body io.Reader
 	if request != nil {

@@ -86,15 +86,15 @@ func TestClient(t *testing.T) {
 			EndedAt: time.Date(2026, 3, 4, 15, 30, 0, 123456000, time.UTC),
 		}
 		backend.Say(receipt.Session, said)
-		unasked, err := c.Unasked(t.Context(), receipt.Session, time.Time{})
+		background, err := c.Background(t.Context(), receipt.Session, time.Time{})
 		require.NoError(t, err)
-		require.Equal(t, []channels.UnaskedReply{said}, unasked)
-		unasked, err = c.Unasked(t.Context(), receipt.Session, said.EndedAt.Local())
+		require.Equal(t, []channels.UnaskedReply{said}, background)
+		background, err = c.Background(t.Context(), receipt.Session, said.EndedAt.Local())
 		require.NoError(t, err)
-		require.Empty(t, unasked)
+		require.Empty(t, background)
 	})
 
-	t.Run("health needs no token, the rest says what is wrong with it", func(t *testing.T) {
+	t.Run("only health works without a token", func(t *testing.T) {
 		t.Parallel()
 		addr, _ := serve(t, "127.0.0.1:0", channeltest.NewBackend(nil))
 		c := client.New("http://"+addr, "wrong")
@@ -107,7 +107,7 @@ func TestClient(t *testing.T) {
 		require.Equal(t, 401, remote.As(err).Status)
 	})
 
-	t.Run("errors bring what the server said", func(t *testing.T) {
+	t.Run("errors contain the server's message", func(t *testing.T) {
 		t.Parallel()
 		backend := channeltest.NewBackend(nil)
 		addr, _ := serve(t, "127.0.0.1:0", backend)

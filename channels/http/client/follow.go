@@ -20,18 +20,16 @@ import (
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 2 * time.Second
-	silence    = time.Minute // without so much as a sign of life, a connection is dead
+	silence    = time.Minute // after which a connection counts as dead
 )
 
-// errSilent says that a stream stopped without being closed.
-var errSilent = errors.New("no sign of life")
+// errSilent ends a stream that has stopped without being closed.
+var errSilent = errors.New("no data for a minute")
 
-// Follow waits until the message with this ID, as in its receipt, has ended. It
-// calls on, if not nil, with what happens meanwhile, but for
-// [event.Done]. When the connection is lost, or the server is away, it
-// connects again until ctx ends, and tells on with [event.Reset] that
-// events may have been missed. It gives up earlier only if the server refuses,
-// because of the token or because there is no such message.
+// Follow waits until the message with this ID has ended and reports its events,
+// except [event.Done], to on, which may be nil. It reconnects until ctx ends and then
+// reports [event.Reset], since events may have been missed. It gives up early only if
+// the server refuses the token or does not know the message.
 func (c *Client) Follow(ctx context.Context, id string, on func(event.Event)) (http.Message, error) {
 	if on == nil {
 		on = func(event.Event) {}
@@ -64,7 +62,7 @@ func (c *Client) Follow(ctx context.Context, id string, on func(event.Event)) (h
 	}
 }
 
-// stream reads one stream of events up to "done".
+// stream reads the events of one connection, up to "done".
 func (c *Client) stream(ctx context.Context, id string, on func(event.Event)) (http.Message, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -10,13 +10,13 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http"
 )
 
-func TestUnasked(t *testing.T) {
+func TestBackground(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.Options{}, nil)
-	const path = "/v1/sessions/http:a/b/unasked"
+	const path = "/v1/sessions/http:a/b/background"
 	status, _, body := s.do("GET", path, "")
 	require.Equal(t, 200, status)
-	require.JSONEq(t, `{"session":"http:a/b","replies":[]}`, body, "also where there is no such session")
+	require.JSONEq(t, `{"session":"http:a/b","replies":[]}`, body, "even for an unknown session")
 
 	at := time.Date(2026, 3, 4, 15, 30, 0, 123456000, time.UTC)
 	s.backend.Say("http:a/b", channels.UnaskedReply{
@@ -36,9 +36,9 @@ func TestUnasked(t *testing.T) {
 
 	status, _, body = s.do("GET", path+"?after=m1", "")
 	require.Equal(t, 400, status)
-	require.Contains(t, body, "after has to be a time")
+	require.Contains(t, body, "after must be a time")
 	status, _, _ = s.do("POST", path, "{}")
 	require.Equal(t, 405, status)
-	status, _, _ = s.do("GET", "/v1/sessions/unasked", "")
+	status, _, _ = s.do("GET", "/v1/sessions/background", "")
 	require.Equal(t, 404, status)
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/cli"
 )
 
-// say has a job's reply come unasked.
+// say publishes the reply of a job.
 func (f *fixture) say(turn, text string) {
 	f.backend.Say("http:main", channels.UnaskedReply{
 		Turn: turn, Cause: channels.CauseJob, Label: "plants", Status: channels.Done, Reply: text,
 	})
 }
 
-// lines are a chat that reads lines.
+// lines is a chat that reads lines.
 type lines struct {
 	in   *io.PipeWriter
 	out  *output
@@ -43,7 +43,7 @@ func (f *fixture) sees(t *testing.T, l *lines, text string) {
 	l.out.await(f.ctx, t, func(s string) bool { return strings.Contains(s, text) })
 }
 
-func TestUnaskedInLines(t *testing.T) {
+func TestBackgroundRepliesInLines(t *testing.T) {
 	t.Parallel()
 	f := setup(t, channeltest.Hold)
 	f.say("t0", "long before")
@@ -82,7 +82,7 @@ func TestUnaskedInLines(t *testing.T) {
 	}
 }
 
-func TestUnaskedBeginsWithTheFirstMessage(t *testing.T) {
+func TestBackgroundRepliesStartWithTheFirstMessage(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	for i := range 150 {
@@ -94,7 +94,7 @@ func TestUnaskedBeginsWithTheFirstMessage(t *testing.T) {
 		f.say(fmt.Sprintf("late %d", i), fmt.Sprintf("late %d.", i))
 	}
 	require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.AskOptions{Out: out}))
-	require.Equal(t, "echo: remind me\necho: hi\n", out.String(), "one message waits for its own reply only")
+	require.Equal(t, "echo: remind me\necho: hi\n", out.String(), "Ask prints only the reply to its message")
 
 	l := f.lines()
 	require.NoError(t, l.in.Close())
@@ -113,10 +113,10 @@ func TestUnaskedBeginsWithTheFirstMessage(t *testing.T) {
 	l = f.lines()
 	require.NoError(t, l.in.Close())
 	require.NoError(t, <-l.left)
-	require.Empty(t, l.out.String(), "with a damaged file it begins anew")
+	require.Empty(t, l.out.String(), "a damaged file counts as missing")
 }
 
-func TestUnaskedOnTheScreen(t *testing.T) {
+func TestBackgroundRepliesOnTheScreen(t *testing.T) {
 	t.Parallel()
 	f := setup(t, channeltest.Hold)
 	history := filepath.Join(t.TempDir(), "history")
