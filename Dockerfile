@@ -4,7 +4,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/holdfast-ai/holdfast/internal/command.version=${VERSION}" -o /holdfast .
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/holdfast-ai/holdfast/internal/build.Version=${VERSION}" -o /holdfast .
 
 FROM debian:bookworm-slim
 RUN apt-get update \

@@ -4,11 +4,11 @@ GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.
 WORKFLOWCHECK := go run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -X github.com/holdfast-ai/holdfast/internal/command.version=$(VERSION)
+LDFLAGS := -X github.com/holdfast-ai/holdfast/internal/build.Version=$(VERSION)
 
 # What has no engine in it is tested with the race detector too; building the
 # whole Temporal server for it would take longer than all the rest.
-RACE := $(shell go list ./... | grep -v -e /internal/engine -e /internal/command -e '/worker$$' -e 'holdfast$$')
+RACE := $(shell go list ./... | grep -v -e /internal/engine -e /internal/command -e /internal/node -e /internal/doctor -e '/worker$$' -e 'holdfast$$')
 
 .PHONY: help
 help: ## This text

@@ -275,3 +275,11 @@ func (c Config) Provider(name string) Provider {
 
 // DataDir is where the engine and the store keep their files.
 func (c Config) DataDir() string { return filepath.Join(c.Home, "data") }
+
+// StoreDSN is where the store is: the configured DSN or a SQLite file in DataDir.
+func (c Config) StoreDSN() string {
+	if dsn := c.Store.DSN.Reveal(); dsn != "" {
+		return dsn
+	}
+	return filepath.Join(c.DataDir(), "store.db")
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // TestApprovalInChats has people asked in the chat where the work was asked for, also
@@ -32,9 +33,9 @@ func TestApprovalInChats(t *testing.T) {
 	start := func(t *testing.T, model *llmtest.Server, approvers ...string) (*testNode, *channeltest.Memory) {
 		t.Helper()
 		memory := channeltest.NewMemory("memory")
-		return startNode(t, model.URL, func(cfg *config.Config, r *roles) {
+		return startNode(t, model.URL, func(cfg *config.Config, r *node.Roles) {
 			cfg.Approvals.Rules, cfg.Approvals.Approvers = []string{"allow exec echo *", "ask exec"}, approvers
-			r.push = map[string]pushChannel{"memory": memory}
+			r.Push = map[string]node.PushChannel{"memory": memory}
 		}), memory
 	}
 

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/cli"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -59,12 +60,12 @@ func (d decision) give(ctx context.Context, cfg config.Config, stored *store.Sto
 	} else if err != nil {
 		return "", err
 	}
-	url := findAPI(ctx, cfg)
+	url := node.FindAPI(ctx, cfg)
 	if url == "" {
 		return "", errors.New("nothing runs here that takes the answer: start `holdfast up` first (where a `holdfast chat` runs by itself, " +
 			"answer in it, or leave it: the question stays)")
 	}
-	agent := apiAgent{client.New(url, cfg.Channels.HTTP.Token.Reveal())}
+	agent := node.APIAgent{API: client.New(url, cfg.Channels.HTTP.Token.Reveal())}
 	reply, err := cli.New(cli.Options{Agent: agent, Session: approvalsSession}).Decide(ctx, id, d.status == channels.ApprovalApproved)
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", d.name, id, err)

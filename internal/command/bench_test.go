@@ -182,7 +182,7 @@ func (n *testNode) benchMessage(session, _ int) error {
 	if err != nil {
 		return err
 	}
-	response, err := benchHTTP.Post(n.apiURL()+"/v1/messages", "application/json", bytes.NewReader(body))
+	response, err := benchHTTP.Post(n.APIURL()+"/v1/messages", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -195,8 +195,8 @@ func (n *testNode) benchMessage(session, _ int) error {
 }
 
 func (n *testNode) benchDirect(int, int) error {
-	_, err := n.model.provider.Complete(context.Background(), llm.Request{
-		Model: n.model.name, Messages: []llm.Message{{Role: llm.RoleUser, Content: "hello"}}, MaxTokens: 100,
+	_, err := n.Model.Provider.Complete(context.Background(), llm.Request{
+		Model: n.Model.Name, Messages: []llm.Message{{Role: llm.RoleUser, Content: "hello"}}, MaxTokens: 100,
 	}, nil)
 	return err
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // binary is the real program, built with failpoints once for all tests.
@@ -35,7 +36,7 @@ var binary = sync.OnceValues(func() (string, error) {
 type process struct {
 	command *exec.Cmd
 	exited  chan struct{} // closed once it is gone
-	info    runInfo
+	info    node.RunInfo
 }
 
 // home is a Holdfast home on which processes come and go.
@@ -95,7 +96,7 @@ func (h *home) run(t testing.TB, command string, environ ...string) *process {
 	case <-t.Context().Done():
 		t.Fatal("not ready")
 	}
-	raw, err := os.ReadFile(runFile(filepath.Join(h.dir, "data")))
+	raw, err := os.ReadFile(node.RunFile(filepath.Join(h.dir, "data")))
 	if err == nil { // a failpoint may have ended it by now
 		require.NoError(t, json.Unmarshal(raw, &p.info))
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels/cli"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -108,7 +109,7 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	progress.Show("starting")
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	agent, leave, err := reachAgent(ctx, cancel, cfg, log, o.interrupt)
+	agent, leave, err := node.ReachAgent(ctx, cancel, cfg, log, o.interrupt)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // said is what a chat printed.
@@ -114,14 +115,14 @@ func TestChatShowsTheReplyThatItsPredecessorMissed(t *testing.T) {
 func TestChatUsesWhatRuns(t *testing.T) {
 	t.Parallel()
 	up := startNode(t, echo(t).URL)
-	require.NoError(t, writeRun(up.cfg.DataDir(), runInfo{PID: os.Getpid(), API: up.apiURL()}))
+	require.NoError(t, node.WriteRun(up.cfg.DataDir(), node.RunInfo{PID: os.Getpid(), API: up.APIURL()}))
 	got, err := chatOn(t.Context(), up.cfg, once("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "echo 1\n", got.out)
 
 	elsewhere := config.Default(t.TempDir())
 	elsewhere.Temporal.Address = "127.0.0.1:1"
-	elsewhere.Channels.HTTP.Listen = strings.TrimPrefix(up.apiURL(), "http://")
+	elsewhere.Channels.HTTP.Listen = strings.TrimPrefix(up.APIURL(), "http://")
 	got, err = chatOn(t.Context(), elsewhere, once("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "echo 2\n", got.out)

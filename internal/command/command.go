@@ -77,21 +77,11 @@ type setting struct {
 
 // load reads the config and makes the logger that it asks for.
 func (s setting) load(stderr io.Writer) (config.Config, *slog.Logger, error) {
-	cfg, err := config.LoadFile("", config.Options{Environ: s.environ, Providers: keyVariables()})
+	cfg, err := config.LoadFile("", config.Options{Environ: s.environ, Providers: llm.KeyVariables()})
 	if err != nil {
 		return config.Config{}, nil, err
 	}
 	return cfg, newLogger(cfg.Log, stderr), nil
-}
-
-// keyVariables are the known providers, each with the environment variable that
-// its key usually is in.
-func keyVariables() map[string]string {
-	variables := map[string]string{}
-	for _, row := range llm.Registry() {
-		variables[row.Name] = row.KeyEnv
-	}
-	return variables
 }
 
 func newLogger(c config.Log, w io.Writer) *slog.Logger {

@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -48,7 +49,7 @@ func TestLongTurn(t *testing.T) {
 			return llmtest.Text("an answer")
 		}
 	})
-	n := startNode(t, model.URL, func(c *config.Config, _ *roles) { c.Agent.MaxIterations = 500 })
+	n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MaxIterations = 500 })
 	ctx, cancel := context.WithTimeout(t.Context(), longPatience)
 	defer cancel()
 	n.accept(ctx, t, "ana", "first")
@@ -137,7 +138,7 @@ func TestManyTurns(t *testing.T) {
 		ahead = 40 // messages that wait
 	)
 	model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Text("an answer") })
-	n := startNode(t, model.URL, func(c *config.Config, _ *roles) { c.Agent.MidTurn = config.MidTurnQueue })
+	n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MidTurn = config.MidTurnQueue })
 	ctx, cancel := context.WithTimeout(t.Context(), longPatience)
 	defer cancel()
 	for i := range turns {

@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -84,7 +85,7 @@ func TestCosts(t *testing.T) {
 			t.Parallel()
 			model := llmtest.NewServer(t, tt.script...)
 			memory := channeltest.NewMemory("memory")
-			n := startNode(t, model.URL, func(_ *config.Config, r *roles) { r.push = map[string]pushChannel{"memory": memory} })
+			n := startNode(t, model.URL, func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
 			session := "http:main"
 			if tt.push {
 				session = "memory:main"

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 func engineCommand(s setting) *cobra.Command {
@@ -21,23 +23,23 @@ func engineCommand(s setting) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, err := openEngine(cmd.Context(), cfg, log, false)
+			e, err := node.OpenEngine(cmd.Context(), cfg, log, false)
 			if err != nil {
 				return err
 			}
 			defer e.Stop()
-			if m := newMetrics(cfg); m != nil {
-				scraped, err := serveMetrics(cmd.Context(), m, cfg, log)
+			if m := node.NewMetrics(cfg); m != nil {
+				scraped, err := node.ServeMetrics(cmd.Context(), m, cfg, log)
 				if err != nil {
 					return err
 				}
 				defer scraped.Close()
 			}
-			info := runInfo{PID: os.Getpid(), StartedAt: time.Now().UTC(), UI: e.UIURL(), Temporal: e.Address(), Version: version}
-			if err := writeRun(cfg.DataDir(), info); err != nil {
+			info := node.RunInfo{PID: os.Getpid(), StartedAt: time.Now().UTC(), UI: e.UIURL(), Temporal: e.Address(), Version: build.Version}
+			if err := node.WriteRun(cfg.DataDir(), info); err != nil {
 				return err
 			}
-			defer os.Remove(runFile(cfg.DataDir()))
+			defer os.Remove(node.RunFile(cfg.DataDir()))
 			fmt.Fprintf(cmd.OutOrStdout(), "UI         %s\nTemporal   %s\nready\n", e.UIURL(), e.Address())
 			select {
 			case <-cmd.Context().Done():
@@ -51,7 +53,7 @@ func engineCommand(s setting) *cobra.Command {
 
 // runningEngine is the address of the engine that runs on this home.
 func runningEngine(cfg config.Config) (string, error) {
-	info, err := readRun(cfg.DataDir())
+	info, err := node.ReadRun(cfg.DataDir())
 	if err != nil {
 		return "", err
 	}

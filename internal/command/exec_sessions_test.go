@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/removal"
 )
 
 // obedient is a model that makes the call which the last message asks for, NAME
@@ -100,16 +101,16 @@ func TestRetentionKeepsConversationsWithCommandsThatRun(t *testing.T) {
 	n := startNode(t, obedient(t).URL)
 	n.ask(t, "main", `exec_start {"command": "exec sleep 603"}`)
 	n.ask(t, "other", `exec {"command": "echo of-another"}`)
-	r := remover{n.store, n.cfg.Workspace, n.commands}
+	r := removal.Remover{Store: n.store, Workspace: n.cfg.Workspace, Commands: n.Commands}
 
-	removed, err := r.removeUnused(t.Context(), time.Now().Add(time.Hour))
+	removed, err := r.RemoveUnused(t.Context(), time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 1, removed)
 	require.NotContains(t, n.commandFiles(t), "of-another")
 
 	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
 	require.Eventually(t, func() bool { // the memory may have to take it in first
-		_, err := r.removeUnused(t.Context(), time.Now().Add(time.Hour))
+		_, err := r.RemoveUnused(t.Context(), time.Now().Add(time.Hour))
 		require.NoError(t, err)
 		return !strings.Contains(n.commandFiles(t), "sleep 603")
 	}, patience, 50*time.Millisecond)

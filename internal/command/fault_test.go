@@ -110,7 +110,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 
 				next := n.ask(t, session, tt.name)
 				require.Equal(t, "the next answer", next.Reply)
-				require.Equal(t, 1, strings.Count(transcript(t, n, session), "the next answer"))
+				require.Equal(t, 1, strings.Count(transcriptOf(t, n, session), "the next answer"))
 			})
 		}
 	})
@@ -132,7 +132,7 @@ func manyWrites(n int) llmtest.Step {
 	return llmtest.Calls(calls...)
 }
 
-func transcript(t *testing.T, n *testNode, session string) string {
+func transcriptOf(t *testing.T, n *testNode, session string) string {
 	t.Helper()
 	messages, err := n.api.Transcript(t.Context(), "http:"+session)
 	require.NoError(t, err)
@@ -195,7 +195,7 @@ func TestEventsOfATurn(t *testing.T) {
 	}()
 	require.NoError(t, model.Await(ctx, 1))
 	require.Eventually(t, func() bool {
-		n.events.Publish(ctx, protocol.MessageID(http.Name, "", "m1"), event.Event{Kind: event.ToolProgress, Text: "are you there"})
+		n.Events.Publish(ctx, protocol.MessageID(http.Name, "", "m1"), event.Event{Kind: event.ToolProgress, Text: "are you there"})
 		return len(events) > 0
 	}, patience, 10*time.Millisecond)
 	close(hold)
@@ -240,7 +240,7 @@ func TestTheStoreIsAwayForAMoment(t *testing.T) {
 	defer cancel()
 	require.NoError(t, model.Await(ctx, 1))
 
-	db, err := sql.Open("sqlite", storeDSN(n.cfg)+"?_txlock=immediate")
+	db, err := sql.Open("sqlite", n.cfg.StoreDSN()+"?_txlock=immediate")
 	require.NoError(t, err)
 	defer db.Close()
 	held, err := db.BeginTx(ctx, nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 )
 
@@ -33,7 +34,7 @@ func initHome(w io.Writer, s setting) error {
 	if err != nil {
 		return err
 	}
-	if err := makeDirs(cfg.Home, cfg.DataDir()); err != nil {
+	if err := node.MakeDirs(cfg.Home, cfg.DataDir()); err != nil {
 		return err
 	}
 	path, _ := config.FilePath(cfg.Home, s.environ)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
@@ -28,7 +29,7 @@ func withJobs(ctx context.Context, s setting, f func(config.Config, *schedule.Jo
 		if stored == nil {
 			return fmt.Errorf("there is no store under %s: start Holdfast with `holdfast up`", cfg.Home)
 		}
-		return f(cfg, schedule.New(scheduling(cfg, schedule.Options{Client: dispatch.New(r.client, r.namespace), Store: stored})))
+		return f(cfg, schedule.New(node.Scheduling(cfg, schedule.Options{Client: dispatch.New(r.client, r.namespace), Store: stored})))
 	})
 }
 

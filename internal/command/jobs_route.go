@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -56,17 +59,22 @@ func (f jobFlags) route(ctx context.Context, cfg config.Config) (store.Route, er
 const chatForm = "Slack's ID of a channel or a direct message, such as C012ABC " +
 	"(Slack shows it at the bottom of what opens when you click the channel's name; a person's ID or a name will not do)"
 
+// slackTimeout bounds the question to Slack.
+const slackTimeout = 10 * time.Second
+
 // fullChat is a chat of Slack as its conversations are called: with its workspace,
 // which Slack is asked for if it is left out.
 func fullChat(ctx context.Context, cfg config.Config, chat string) (string, error) {
 	if strings.Contains(chat, "/") {
 		return chat, nil
 	}
-	channel, err := slack.New(slackOptions(cfg.Channels.Slack, discard()))
+	channel, err := slack.New(node.SlackOptions(cfg.Channels.Slack, slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return "", err
 	}
-	self, err := slackIdentity(ctx, channel)
+	ctx, cancel := context.WithTimeout(ctx, slackTimeout)
+	defer cancel()
+	self, err := channel.Identify(ctx)
 	if err != nil {
 		return "", fmt.Errorf("ask Slack which workspace %s is in (T012ABC/%s says so): %w", chat, chat, err)
 	}

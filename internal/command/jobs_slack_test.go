@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -50,7 +51,7 @@ func TestSlackJob(t *testing.T) {
 		t.Parallel()
 		server := slacktest.Start(t)
 		model := reminding(t, func() time.Time { return time.Now().Add(5 * time.Second) })
-		n := startSlack(t, server, model.URL, slack.ModeSocket, func(c *config.Config, _ *roles) { c.Jobs.MinEvery = time.Second })
+		n := startSlack(t, server, model.URL, slack.ModeSocket, func(c *config.Config, _ *node.Roles) { c.Jobs.MinEvery = time.Second })
 		first := server.Say(slacktest.Ben, slacktest.General, "has anybody seen Ana?")
 		once := server.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" remind me in 5 seconds", slacktest.InThread(first.TS))
 		require.NoError(t, once.Wait(t.Context()))

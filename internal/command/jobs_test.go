@@ -19,6 +19,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -46,7 +47,7 @@ func punctual(t testing.TB) *llmtest.Server {
 }
 
 // jobHome is a home for several nodes, one after the other, with a push channel.
-func jobHome(t *testing.T, change func(*config.Config)) (config.Config, roles, *channeltest.Memory) {
+func jobHome(t *testing.T, change func(*config.Config)) (config.Config, node.Roles, *channeltest.Memory) {
 	t.Helper()
 	cfg := config.Default(t.TempDir())
 	cfg.Model = "scripted/model"
@@ -57,7 +58,7 @@ func jobHome(t *testing.T, change func(*config.Config)) (config.Config, roles, *
 		change(&cfg)
 	}
 	memory := channeltest.NewMemory("memory")
-	return cfg, roles{engine: true, worker: true, starter: true, private: true, push: map[string]pushChannel{"memory": memory}}, memory
+	return cfg, node.Roles{Engine: true, Worker: true, Starter: true, Private: true, Push: map[string]node.PushChannel{"memory": memory}}, memory
 }
 
 // jobID finds the ID in what the cron tool said.
@@ -337,7 +338,7 @@ func TestJobsCommands(t *testing.T) {
 	require.Contains(t, out, "there are no jobs")
 
 	n, _ := startOn(t, cfg, r)
-	require.NoError(t, writeRun(cfg.DataDir(), n.note("")))
+	require.NoError(t, node.WriteRun(cfg.DataDir(), n.note("")))
 	jobs := func(args ...string) string {
 		t.Helper()
 		out, err := runCommand(t, environ, append([]string{"jobs"}, args...)...)

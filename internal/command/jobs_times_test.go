@@ -72,7 +72,7 @@ func TestJobRemovedWhileDue(t *testing.T) {
 	t.Parallel()
 	cfg, r, memory := jobHome(t, nil)
 	idle := r
-	idle.worker = false
+	idle.Worker = false
 	n, stop := startOn(t, cfg, idle)
 	due := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
 	n.addJob(t, "kept", store.JobAt, due)

@@ -23,6 +23,7 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // mcpFolder makes the test binary an MCP server over its standard streams. It names
@@ -131,8 +132,8 @@ func mcpOverStdio(t *testing.T, folder string) config.MCPServer {
 }
 
 // withMCP is a change to a node that has the servers.
-func withMCP(servers map[string]config.MCPServer) func(*config.Config, *roles) {
-	return func(c *config.Config, _ *roles) { c.Tools.MCP.Servers = servers }
+func withMCP(servers map[string]config.MCPServer) func(*config.Config, *node.Roles) {
+	return func(c *config.Config, _ *node.Roles) { c.Tools.MCP.Servers = servers }
 }
 
 func TestMCP(t *testing.T) {
@@ -217,7 +218,7 @@ func TestMCP(t *testing.T) {
 		memory := channeltest.NewMemory("memory")
 		model := delegating(t, 1, 2, llmtest.Call{ID: "c", Name: "mcp_local_echo", Arguments: `{"text":"the child"}`})
 		n := startNode(t, model.URL, withMCP(map[string]config.MCPServer{"local": mcpOverStdio(t, t.TempDir())}),
-			func(_ *config.Config, r *roles) { r.push = map[string]pushChannel{"memory": memory} })
+			func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: "1", Chat: "c", Sender: "ana", Text: "delegate"}))

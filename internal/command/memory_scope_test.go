@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/memory"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // TestSenderScope has two people with a memory of their own each.
@@ -21,7 +22,7 @@ func TestSenderScope(t *testing.T) {
 	t.Parallel()
 	push := channeltest.NewMemory("memory")
 	model := echo(t)
-	n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": push}), func(c *config.Config, _ *roles) { c.Memory.Scope = config.MemorySender })
+	n := startNode(t, model.URL, withChannels(map[string]node.PushChannel{"memory": push}), func(c *config.Config, _ *node.Roles) { c.Memory.Scope = config.MemorySender })
 	ana, err := memory.ScopeOf(memory.Sender, "memory", "", "ana")
 	require.NoError(t, err)
 	for name, text := range map[string]string{"memory/MEMORY.md": "for all", "memory/" + ana.String() + "/MEMORY.md": "only ana's"} {
@@ -42,7 +43,7 @@ func TestSenderScope(t *testing.T) {
 
 func TestUsualScopes(t *testing.T) {
 	t.Parallel()
-	usual := scopes(config.Default(t.TempDir()).Memory)
+	usual := node.Scopes(config.Default(t.TempDir()).Memory)
 	require.Equal(t, "workspace", usual("http", "main", "ana").String())
 	require.Equal(t, "channel-slack-T1-C2", usual("slack", "T1/C2", "T1/U3").String())
 	require.Equal(t, "sender-slack-T1-U3", usual("slack", "T1/D4", "T1/U3").String())

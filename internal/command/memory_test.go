@@ -17,6 +17,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // fact matches what the conversations of these tests say.
@@ -73,7 +74,7 @@ func TestMemory(t *testing.T) {
 		const window, messages = 20, 60
 		longest := 0
 		model := remembering(t, &longest)
-		n := startNode(t, model.URL, func(c *config.Config, _ *roles) { c.Agent.MemoryWindow = window })
+		n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MemoryWindow = window })
 		for i := range messages {
 			require.Equal(t, "noted", n.ask(t, "main", fmt.Sprintf("fact %d", i)).Reply)
 		}
@@ -170,7 +171,7 @@ func TestConsolidationsAreOneAtATime(t *testing.T) {
 		}
 		return step
 	})
-	n := startNode(t, model.URL, func(c *config.Config, _ *roles) { c.Agent.MemoryWindow = 4 })
+	n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MemoryWindow = 4 })
 	say := func(from, to int) {
 		for i := range sessions {
 			for j := from; j < to; j++ {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/memory"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -43,7 +44,7 @@ func withMemory(ctx context.Context, s setting, args []string, f func(scopeMemor
 		}
 	}
 	return withStore(ctx, s, func(cfg config.Config, stored *store.Store) error {
-		files, err := memory.New(memory.Options{Workspace: cfg.Workspace, Versions: versions{stored}})
+		files, err := memory.New(memory.Options{Workspace: cfg.Workspace, Versions: node.Versions{Store: stored}})
 		if err != nil {
 			return err
 		}

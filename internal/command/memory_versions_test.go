@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/memory"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -21,10 +22,10 @@ func remembers(t *testing.T, home string) *memory.Files {
 	cfg := config.Default(home)
 	require.NoError(t, os.MkdirAll(cfg.Workspace, 0o700))
 	require.NoError(t, os.MkdirAll(cfg.DataDir(), 0o700))
-	stored, err := store.Open(t.Context(), store.Options{DSN: storeDSN(cfg)})
+	stored, err := store.Open(t.Context(), store.Options{DSN: cfg.StoreDSN()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stored.Close()) })
-	files, err := memory.New(memory.Options{Workspace: cfg.Workspace, Versions: versions{stored}})
+	files, err := memory.New(memory.Options{Workspace: cfg.Workspace, Versions: node.Versions{Store: stored}})
 	require.NoError(t, err)
 	return files
 }

@@ -12,14 +12,16 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/build"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/metrics/metricstest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // withMetrics is a change to a node that has metrics and, since they are not for a
 // private process, is one of several on free ports.
-func withMetrics(c *config.Config, r *roles) {
-	r.private = false
+func withMetrics(c *config.Config, r *node.Roles) {
+	r.Private = false
 	c.Temporal.Port, c.Temporal.UIPort, c.Channels.HTTP.Listen, c.Metrics.Listen = 0, 0, "127.0.0.1:0", "127.0.0.1:0"
 }
 
@@ -28,7 +30,7 @@ func withMetrics(c *config.Config, r *roles) {
 func (n *testNode) awaitMetrics(t testing.TB, want map[string]float64) {
 	t.Helper()
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		values := metricstest.Values(c, metricstest.Scrape(c, n.scraped.URL()), "")
+		values := metricstest.Values(c, metricstest.Scrape(c, n.MetricsURL()), "")
 		for name, value := range want {
 			require.Contains(c, values, name)
 			require.InDelta(c, value, values[name], 1e-9, name)
@@ -48,7 +50,7 @@ func TestMetrics(t *testing.T) {
 		llmtest.Text("hushed reply").Usage(10, 1),
 		llmtest.Hang())
 	memory := channeltest.NewMemory("memory")
-	n := startNode(t, model.URL, withMetrics, withChannels(map[string]pushChannel{"memory": memory}), func(c *config.Config, _ *roles) {
+	n := startNode(t, model.URL, withMetrics, withChannels(map[string]node.PushChannel{"memory": memory}), func(c *config.Config, _ *node.Roles) {
 		c.Prices["scripted/*"] = config.Price{Input: 2, Cached: 1, Output: 10}
 	})
 
@@ -92,13 +94,13 @@ func TestMetrics(t *testing.T) {
 		`holdfast_tool_calls_total{outcome="failed",tool="read_file"}`:             1,
 		`holdfast_tool_call_duration_seconds_count{tool="list_dir"}`:               1,
 		`holdfast_deliveries_total{channel="memory",outcome="ok"}`:                 1,
-		`holdfast_build_info{version="` + version + `"}`:                           1,
+		`holdfast_build_info{version="` + build.Version + `"}`:                     1,
 		`holdfast_store_up`:      1,
 		`holdfast_turns_running`: 0,
 		`temporal_activity_execution_latency_seconds_count{activity_type="CallTool"}`:           3,
 		`temporal_activity_schedule_to_start_latency_seconds_count{task_queue="outbox/memory"}`: 1,
 	})
-	text := metricstest.Scrape(t, n.scraped.URL())
+	text := metricstest.Scrape(t, n.MetricsURL())
 	values := metricstest.Values(t, text, "")
 	require.NotContains(t, text, "hushed")
 	require.NotContains(t, text, "http:")
@@ -114,10 +116,10 @@ func TestMetricsOnAPortThatIsTaken(t *testing.T) {
 	defer taken.Close()
 	cfg := config.Default(t.TempDir())
 	cfg.Model = "demo"
-	r := roles{engine: true, worker: true, starter: true}
+	r := node.Roles{Engine: true, Worker: true, Starter: true}
 	withMetrics(&cfg, &r)
 	cfg.Metrics.Listen = taken.Addr().String()
-	_, err = openNode(t.Context(), cfg, testLog(t), r)
+	_, err = node.Open(t.Context(), cfg, testLog(t), r)
 	require.ErrorContains(t, err, "metrics.listen")
 	require.ErrorContains(t, err, "address already in use")
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -10,15 +9,15 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // withOther configures another provider, whose models are at url.
-func withOther(url string) func(*config.Config, *roles) {
-	return func(c *config.Config, _ *roles) {
+func withOther(url string) func(*config.Config, *node.Roles) {
+	return func(c *config.Config, _ *node.Roles) {
 		c.Providers["other"] = config.Provider{Kind: "custom", BaseURL: url, APIKey: "key", Timeout: time.Minute}
 	}
 }
@@ -29,7 +28,7 @@ func TestModelCommand(t *testing.T) {
 	t.Run("has another model answer in this conversation", func(t *testing.T) {
 		t.Parallel()
 		usual, other := echo(t), llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step { return llmtest.Text("other " + r.Model) })
-		n := startNode(t, usual.URL, withOther(other.URL), func(c *config.Config, _ *roles) { c.Fallbacks = []string{"other/spare"} })
+		n := startNode(t, usual.URL, withOther(other.URL), func(c *config.Config, _ *node.Roles) { c.Fallbacks = []string{"other/spare"} })
 		require.Equal(t, "`scripted/model` answers, as configured. When it cannot: `other/spare`.", n.ask(t, "main", "/model").Reply)
 		require.Equal(t, "From the next request on `other/a/b` answers in this conversation. `/model default` undoes it.",
 			n.ask(t, "main", "/model `other/a/b`").Reply)
@@ -103,22 +102,4 @@ func TestModelCommand(t *testing.T) {
 		n.ask(t, "main", "/model default")
 		require.Equal(t, "echo 1", n.ask(t, "main", "hi").Reply)
 	})
-}
-
-func TestModelsAreNamedForGood(t *testing.T) {
-	t.Parallel()
-	m := &models{log: slog.New(slog.DiscardHandler), cfg: config.Default(t.TempDir())}
-	for _, row := range llm.Registry() {
-		m.cfg.Providers[row.Name] = config.Provider{BaseURL: "http://127.0.0.1:1/v1", APIKey: "key"}
-	}
-	defer m.close()
-	for _, row := range llm.Registry() {
-		for _, name := range []string{"gpt-5", "vendor/claude-opus-5", row.Name + "/x"} {
-			opened, err := m.open(row.Name + "/" + name)
-			require.NoError(t, err)
-			again, err := m.open(opened.Title())
-			require.NoError(t, err)
-			require.Equal(t, opened.Title(), again.Title(), "what is stored is what was meant")
-		}
-	}
 }

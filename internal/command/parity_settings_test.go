@@ -21,6 +21,7 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 func TestDefaults(t *testing.T) {
@@ -40,13 +41,13 @@ func TestLimitOfModelCalls(t *testing.T) {
 	t.Parallel()
 	look := llmtest.Call{Name: "list_dir", Arguments: `{"path":"."}`}
 	busy := llmtest.Calls(look, look)
-	fewer := func(c *config.Config, _ *roles) { c.Agent.MaxIterations, c.Agent.SubagentMaxIterations = 3, 2 }
-	usual := func(*config.Config, *roles) {}
+	fewer := func(c *config.Config, _ *node.Roles) { c.Agent.MaxIterations, c.Agent.SubagentMaxIterations = 3, 2 }
+	usual := func(*config.Config, *node.Roles) {}
 
 	for _, tt := range []struct {
 		name   string
 		limit  int
-		change func(*config.Config, *roles)
+		change func(*config.Config, *node.Roles)
 	}{
 		{"a turn ends after 40, and says so", 40, usual},
 		{"or after as many as is configured", 3, fewer},
@@ -66,7 +67,7 @@ func TestLimitOfModelCalls(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		limit  int
-		change func(*config.Config, *roles)
+		change func(*config.Config, *node.Roles)
 	}{
 		{"a subagent after 15, and its parent is told", 15, usual},
 		{"a subagent after as many as is configured", 2, fewer},
@@ -88,7 +89,7 @@ func TestLimitOfModelCalls(t *testing.T) {
 					return llmtest.Calls(llmtest.Call{ID: "s", Name: "spawn", Arguments: `{"task":"work"}`})
 				}
 			})
-			startNode(t, model.URL, tt.change, withChannels(map[string]pushChannel{"memory": memory}))
+			startNode(t, model.URL, tt.change, withChannels(map[string]node.PushChannel{"memory": memory}))
 			deliver(t, memory, "1", "", "go")
 			report := posted(t, memory, 2)[1].Text
 			require.Contains(t, report, "which failed")
@@ -108,7 +109,7 @@ func TestWhatAModelIsAskedWith(t *testing.T) {
 	t.Parallel()
 	usual, other := echo(t), echo(t)
 	startNode(t, usual.URL).ask(t, "main", "hi")
-	startNode(t, other.URL, func(c *config.Config, _ *roles) { c.Agent.MaxTokens, c.Agent.Temperature = 123, 0.2 }).ask(t, "main", "hi")
+	startNode(t, other.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MaxTokens, c.Agent.Temperature = 123, 0.2 }).ask(t, "main", "hi")
 	asked := usual.Requests()[0]
 	require.Equal(t, 4096, asked.MaxTokens)
 	require.InDelta(t, 0.7, *asked.Temperature, 1e-6)
@@ -143,7 +144,7 @@ func TestDepthOfSubagents(t *testing.T) {
 			return handOver("outer")
 		}
 	})
-	startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": memory}), func(c *config.Config, _ *roles) { c.Agent.SubagentDepth = 2 })
+	startNode(t, model.URL, withChannels(map[string]node.PushChannel{"memory": memory}), func(c *config.Config, _ *node.Roles) { c.Agent.SubagentDepth = 2 })
 	deliver(t, memory, "1", "", "go")
 	require.Equal(t, "told: outer: inner", posted(t, memory, 2)[1].Text)
 	require.Empty(t, model.Invalid())
@@ -173,7 +174,7 @@ func TestRestriction(t *testing.T) {
 					llmtest.Call{ID: "r", Name: "read_file", Arguments: string(read)},
 					llmtest.Call{ID: "e", Name: "exec", Arguments: string(in)}),
 				llmtest.Text("done"))
-			n := startNode(t, model.URL, func(c *config.Config, _ *roles) {
+			n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) {
 				if !restricted { // it is by default
 					c.Tools.RestrictToWorkspace = false
 				}
@@ -192,7 +193,7 @@ func TestKeysOfProviders(t *testing.T) {
 	t.Parallel()
 	for _, row := range llm.Registry() {
 		cfg, err := config.Load(strings.NewReader(""), config.Options{
-			Home: t.TempDir(), Environ: []string{row.KeyEnv + "=secret"}, Providers: keyVariables(),
+			Home: t.TempDir(), Environ: []string{row.KeyEnv + "=secret"}, Providers: llm.KeyVariables(),
 		})
 		require.NoError(t, err)
 		require.Equal(t, "secret", cfg.Providers[row.Name].APIKey.Reveal(), row.KeyEnv)
@@ -210,7 +211,7 @@ func TestOpenAIClient(t *testing.T) {
 	})
 	n := startNode(t, model.URL)
 	settings := openai.DefaultConfig("")
-	settings.BaseURL = n.apiURL() + "/v1"
+	settings.BaseURL = n.APIURL() + "/v1"
 	client := openai.NewClientWithConfig(settings)
 	request := openai.ChatCompletionRequest{
 		Model: "scripted/model", User: "ana", Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: "hi"}},

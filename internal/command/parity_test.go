@@ -17,12 +17,13 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // withChannels is a change to a node that has the channels besides HTTP.
-func withChannels(push map[string]pushChannel) func(*config.Config, *roles) {
-	return func(_ *config.Config, r *roles) { r.push = push }
+func withChannels(push map[string]node.PushChannel) func(*config.Config, *node.Roles) {
+	return func(_ *config.Config, r *node.Roles) { r.Push = push }
 }
 
 // TestCallsOfOneCompletion looks at what runs beside what.
@@ -68,7 +69,7 @@ func TestRouting(t *testing.T) {
 		_, about, _ := strings.Cut(r.LastUser(), "[Runtime Context]\n")
 		return llmtest.Text(about)
 	})
-	n := startNode(t, model.URL, withChannels(map[string]pushChannel{"one": one, "two": two}))
+	n := startNode(t, model.URL, withChannels(map[string]node.PushChannel{"one": one, "two": two}))
 	deliver(t, one, "1", "t1", "hi")
 	deliver(t, two, "1", "", "hi")
 	require.Equal(t, "c t1", posted(t, one, 1)[0].Chat+" "+posted(t, one, 1)[0].Thread)
@@ -86,7 +87,7 @@ func TestRouting(t *testing.T) {
 func TestAChannelThatIsAway(t *testing.T) {
 	t.Parallel()
 	away, well := channeltest.NewMemory("away"), channeltest.NewMemory("well")
-	n := startNode(t, echo(t).URL, withChannels(map[string]pushChannel{"away": away, "well": well}))
+	n := startNode(t, echo(t).URL, withChannels(map[string]node.PushChannel{"away": away, "well": well}))
 	away.Fail(1 << 30)
 	deliver(t, away, "1", "", "hi")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -114,7 +115,7 @@ func TestMessageTool(t *testing.T) {
 		t.Parallel()
 		memory := channeltest.NewMemory("memory")
 		model := llmtest.NewServer(t, write, llmtest.Text("I have told you."), llmtest.Text("next"))
-		n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": memory}))
+		n := startNode(t, model.URL, withChannels(map[string]node.PushChannel{"memory": memory}))
 		deliver(t, memory, "1", "t", "tell me")
 		require.Equal(t, "c t written by the tool", sentTo(posted(t, memory, 1)[0]))
 		n.closedCost(t, "memory:c:t")
@@ -131,14 +132,14 @@ func TestMessageTool(t *testing.T) {
 			}
 			return write
 		})
-		n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": channeltest.NewMemory("memory")}))
+		n := startNode(t, model.URL, withChannels(map[string]node.PushChannel{"memory": channeltest.NewMemory("memory")}))
 		require.Contains(t, n.ask(t, "main", "tell me").Reply, "this conversation only receives your final reply")
 	})
 
 	t.Run("the model is told what it is for", func(t *testing.T) {
 		t.Parallel()
 		model := echo(t)
-		n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": channeltest.NewMemory("memory")}))
+		n := startNode(t, model.URL, withChannels(map[string]node.PushChannel{"memory": channeltest.NewMemory("memory")}))
 		n.ask(t, "main", "hi")
 		for _, offered := range model.Requests()[0].Tools {
 			if offered.Function.Name == "message" {
@@ -158,7 +159,7 @@ func TestWhatAnAgentAndItsSubagentsHave(t *testing.T) {
 	t.Parallel()
 	memory := channeltest.NewMemory("memory")
 	model := delegating(t, 1, 1, llmtest.Call{})
-	n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": memory}))
+	n := startNode(t, model.URL, withChannels(map[string]node.PushChannel{"memory": memory}))
 	require.NoError(t, os.MkdirAll(filepath.Join(n.cfg.Workspace, "memory"), 0o755))
 	for name, text := range map[string]string{"memory/MEMORY.md": "likes tea", "SOUL.md": "be kind"} {
 		require.NoError(t, os.WriteFile(filepath.Join(n.cfg.Workspace, name), []byte(text), 0o600))
@@ -206,7 +207,7 @@ func TestFallbacks(t *testing.T) {
 	t.Parallel()
 	busy := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Status(503, "") })
 	spare := llmtest.NewServer(t, llmtest.Text("the spare one answers"))
-	n := startNode(t, busy.URL, func(c *config.Config, _ *roles) {
+	n := startNode(t, busy.URL, func(c *config.Config, _ *node.Roles) {
 		c.Providers["spare"] = config.Provider{Kind: "custom", BaseURL: spare.URL, APIKey: "key", Timeout: time.Minute}
 		c.Fallbacks = []string{"spare/model"}
 	})
@@ -291,7 +292,7 @@ func TestPeopleDoNotShareWhatTheySaid(t *testing.T) {
 	t.Parallel()
 	longest, push := 0, channeltest.NewMemory("memory")
 	model := remembering(t, &longest)
-	n := startNode(t, model.URL, withChannels(map[string]pushChannel{"memory": push}), func(c *config.Config, _ *roles) { c.Memory.Scope = config.MemorySender })
+	n := startNode(t, model.URL, withChannels(map[string]node.PushChannel{"memory": push}), func(c *config.Config, _ *node.Roles) { c.Memory.Scope = config.MemorySender })
 	said := 0
 	say := func(sender, text string) llmtest.Request {
 		said++

@@ -17,6 +17,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // peersVariable names the folder that `make peers` installs the counterparts in.
@@ -68,7 +69,7 @@ func TestAimock(t *testing.T) {
 			{"name": "list_dir", "arguments": {"path": "."}},
 			{"name": "exec", "arguments": {"command": "echo from the shell"}}]}}
 	]}`)
-	n := startNode(t, base+"/v1", func(c *config.Config, _ *roles) { c.Model = "scripted/gpt-4o" })
+	n := startNode(t, base+"/v1", func(c *config.Config, _ *node.Roles) { c.Model = "scripted/gpt-4o" })
 
 	require.Equal(t, "Hi there!", n.ask(t, "main", "hello").Reply)
 	answer := n.ask(t, "main", "list what there is")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store/storetest"
 )
 
@@ -18,15 +19,15 @@ func TestPostgres(t *testing.T) {
 	model := llmtest.NewServer(t,
 		llmtest.Calls(llmtest.Call{Name: "exec", Arguments: `{"command":"echo from the worker"}`}),
 		llmtest.Text("done"))
-	starter := startNode(t, model.URL, func(c *config.Config, r *roles) {
+	starter := startNode(t, model.URL, func(c *config.Config, r *node.Roles) {
 		c.Store.DSN = dsn
-		r.worker = false
+		r.Worker = false
 	})
 	id := starter.send(t, "main", "", "run it")
-	startNode(t, model.URL, func(c *config.Config, r *roles) {
+	startNode(t, model.URL, func(c *config.Config, r *node.Roles) {
 		c.Store.DSN = dsn
-		c.Temporal.Address = starter.engine.Address()
-		r.engine, r.starter = false, false
+		c.Temporal.Address = starter.Engine.Address()
+		r.Engine, r.Starter = false, false
 	})
 	require.Equal(t, "done", starter.await(t, id).Reply)
 	require.Contains(t, model.Requests()[1].Results()[0], "from the worker")

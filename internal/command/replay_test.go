@@ -24,6 +24,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/workflows"
@@ -105,7 +106,7 @@ func TestReplay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			model := llmtest.NewServer(t, llmtest.Calls(dir), llmtest.Text("done"))
-			n := startNode(t, model.URL, func(cfg *config.Config, _ *roles) { cfg.Approvals.Rules = []string{"ask list_dir"} })
+			n := startNode(t, model.URL, func(cfg *config.Config, _ *node.Roles) { cfg.Approvals.Rules = []string{"ask list_dir"} })
 			m := n.send(t, "main", "", "list it")
 			require.Eventually(t, func() bool {
 				waiting, err := n.store.WaitingApprovals(t.Context(), store.Route{})
@@ -137,7 +138,7 @@ func TestReplay(t *testing.T) {
 		t.Parallel()
 		model := llmtest.NewServer(t, llmtest.Calls(dir), llmtest.Text("done"))
 		memory := channeltest.NewMemory("memory")
-		n := startNode(t, model.URL, func(_ *config.Config, r *roles) { r.push = map[string]pushChannel{"memory": memory} })
+		n := startNode(t, model.URL, func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
 		require.NoError(t, memory.Deliver(t.Context(), channels.InboundMessage{ID: "1", Chat: "main", Sender: "ana", Text: "hi"}))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
@@ -242,7 +243,7 @@ func (n *testNode) record(t *testing.T, history *historypb.History, path string)
 	require.NoError(t, err)
 	host, err := os.Hostname()
 	require.NoError(t, err)
-	for _, secret := range []string{host, n.cfg.Home, os.TempDir(), n.identity} {
+	for _, secret := range []string{host, n.cfg.Home, os.TempDir(), n.Identity} {
 		require.NotContains(t, string(encoded), secret)
 	}
 	if strings.HasSuffix(path, ".gz") {

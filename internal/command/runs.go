@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -87,11 +87,11 @@ func openRuns(ctx context.Context, s setting) (runs, error) {
 		if address, err = runningEngine(cfg); err != nil {
 			return runs{}, err
 		}
-		if !listens(ctx, address) {
+		if !node.Listens(ctx, address) {
 			return runs{}, fmt.Errorf("nothing answers at %s, where the engine of %s was: start it with `holdfast up`", address, cfg.Home)
 		}
 	}
-	connected, err := dial(ctx, cfg.Temporal, address, newIdentity(cfg.DataDir()), log, nil)
+	connected, err := node.Dial(ctx, cfg.Temporal, address, node.NewIdentity(cfg.DataDir()), log, nil)
 	if err != nil {
 		return runs{}, err
 	}
@@ -103,22 +103,11 @@ func runningUI(ctx context.Context, cfg config.Config) string {
 	if cfg.Temporal.Address != "" {
 		return ""
 	}
-	info, err := readRun(cfg.DataDir())
-	if err != nil || info.UI == "" || !listens(ctx, strings.TrimPrefix(info.UI, "http://")) {
+	info, err := node.ReadRun(cfg.DataDir())
+	if err != nil || info.UI == "" || !node.Listens(ctx, strings.TrimPrefix(info.UI, "http://")) {
 		return ""
 	}
 	return info.UI
-}
-
-// listens reports whether something takes connections at an address of this
-// machine.
-func listens(ctx context.Context, address string) bool {
-	dialer := net.Dialer{Timeout: time.Second}
-	conn, err := dialer.DialContext(ctx, "tcp", address)
-	if err != nil {
-		return false
-	}
-	return conn.Close() == nil
 }
 
 // uiLink is where the UI shows a run; without a run ID, the latest of that ID.

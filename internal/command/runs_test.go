@@ -9,12 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/build"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // note is what `holdfast up` would write of the node. Other commands look there.
-func (n *testNode) note(ui string) runInfo {
-	return runInfo{PID: os.Getpid(), StartedAt: time.Now(), API: n.apiURL(), UI: ui, Temporal: n.engine.Address(), Version: version}
+func (n *testNode) note(ui string) node.RunInfo {
+	return node.RunInfo{PID: os.Getpid(), StartedAt: time.Now(), API: n.APIURL(), UI: ui, Temporal: n.Engine.Address(), Version: build.Version}
 }
 
 func TestRunsWithoutAnEngine(t *testing.T) {
@@ -41,8 +43,8 @@ func TestRuns(t *testing.T) {
 		llmtest.Calls(llmtest.Call{Name: "exec", Arguments: `{"command":"echo from the shell"}`}), llmtest.Text("all done"),
 		llmtest.Hang(), llmtest.Text("next"))
 	n := startNode(t, model.URL)
-	ui := strings.TrimSuffix(answering(t, 200, ""), "/v1")
-	require.NoError(t, writeRun(n.cfg.DataDir(), n.note(ui)))
+	ui := listening(t)
+	require.NoError(t, node.WriteRun(n.cfg.DataDir(), n.note(ui)))
 	environ := []string{"HOLDFAST_HOME=" + n.cfg.Home}
 	runs := func(t *testing.T, args ...string) string {
 		t.Helper()

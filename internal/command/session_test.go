@@ -17,6 +17,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -164,7 +165,7 @@ func TestDeduplication(t *testing.T) {
 		t.Parallel()
 		model := echo(t)
 		memory := channeltest.NewMemory("memory")
-		n := startNode(t, model.URL, func(_ *config.Config, r *roles) { r.push = map[string]pushChannel{"memory": memory} })
+		n := startNode(t, model.URL, func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
 		event := channels.InboundMessage{ID: "e1", Chat: "main", Sender: "ana", Text: "hi", Push: true}
 		for range 3 {
 			require.NoError(t, memory.Deliver(t.Context(), event))
@@ -218,7 +219,7 @@ func TestMidTurnMessages(t *testing.T) {
 		model := llmtest.NewServer(t,
 			llmtest.Calls(llmtest.Call{Name: "list_dir", Arguments: `{"path":"."}`}).After(hold),
 			llmtest.Text("one"), llmtest.Text("two"))
-		n := startNode(t, model.URL, func(c *config.Config, _ *roles) { c.Agent.MidTurn = config.MidTurnQueue })
+		n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MidTurn = config.MidTurnQueue })
 		first := n.send(t, "main", "", "first")
 		second := n.send(t, "main", "", "second")
 		n.awaitQueued(t)

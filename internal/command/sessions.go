@@ -67,7 +67,7 @@ func withStore(ctx context.Context, s setting, f func(config.Config, *store.Stor
 	if err != nil {
 		return err
 	}
-	dsn := storeDSN(cfg)
+	dsn := cfg.StoreDSN()
 	if cfg.Store.DSN == "" {
 		if _, err := os.Stat(dsn); errors.Is(err, fs.ErrNotExist) {
 			return f(cfg, nil)

@@ -13,6 +13,8 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
+	"github.com/holdfast-ai/holdfast/internal/removal"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -121,14 +123,14 @@ func TestRetention(t *testing.T) {
 		}
 		return keys
 	}
-	commands, err := openCommands(config.Default(home), nil)
+	commands, err := node.OpenCommands(config.Default(home), nil)
 	require.NoError(t, err)
-	r := remover{store: stored, workspace: home, commands: commands}
-	removed, err := r.removeUnused(t.Context(), time.Now().Add(-time.Hour))
+	r := removal.Remover{Store: stored, Workspace: home, Commands: commands}
+	removed, err := r.RemoveUnused(t.Context(), time.Now().Add(-time.Hour))
 	require.NoError(t, err)
 	require.Zero(t, removed)
 	require.Len(t, left(), 3)
-	removed, err = r.removeUnused(t.Context(), time.Now().Add(time.Hour))
+	removed, err = r.RemoveUnused(t.Context(), time.Now().Add(time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 2, removed)
 	require.Equal(t, []string{"a:2"}, left(), "it has work to do")
@@ -137,7 +139,7 @@ func TestRetention(t *testing.T) {
 func TestRetentionOfANode(t *testing.T) {
 	t.Parallel()
 	model := echo(t)
-	n := startNode(t, model.URL, func(cfg *config.Config, _ *roles) {
+	n := startNode(t, model.URL, func(cfg *config.Config, _ *node.Roles) {
 		cfg.Store.Retention = time.Microsecond
 		stored := openHome(t, cfg.Home)
 		_, err := stored.Import(t.Context(), store.Import{

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -101,10 +102,9 @@ func TestSessions(t *testing.T) {
 	})
 
 	t.Run("are shown as JSON with a link into the UI that runs", func(t *testing.T) {
-		ui := answering(t, 200, "")
-		ui = strings.TrimSuffix(ui, "/v1")
-		require.NoError(t, writeRun(n.cfg.DataDir(), n.note(ui)))
-		defer os.Remove(runFile(n.cfg.DataDir()))
+		ui := listening(t)
+		require.NoError(t, node.WriteRun(n.cfg.DataDir(), n.note(ui)))
+		defer os.Remove(node.RunFile(n.cfg.DataDir()))
 		var d sessionDetail
 		require.NoError(t, json.Unmarshal([]byte(show(t, "--json")), &d))
 		require.Len(t, d.TurnRows, 2)

@@ -1,6 +1,12 @@
 package command
 
 import (
+	"net/http/httptest"
+	"path/filepath"
+
+	"github.com/holdfast-ai/holdfast/starter"
+	temporal "go.temporal.io/sdk/client"
+
 	"context"
 	"fmt"
 	"log/slog"
@@ -16,7 +22,10 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
+	"github.com/holdfast-ai/holdfast/internal/store"
 	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
+	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
 
 // patience is how long a test waits for what should take a moment.
@@ -24,18 +33,23 @@ const patience = 60 * time.Second
 
 // testNode is everything in one process, on free ports, with a scripted model.
 type testNode struct {
-	*node
-	api *client.Client
+	*node.Node
+	api     *client.Client
+	cfg     config.Config
+	client  temporal.Client
+	store   *store.Store
+	jobs    *schedule.Jobs
+	starter *starter.Starter
 }
 
 // startNode starts a node whose model is at url. It runs until the test ends.
-func startNode(t testing.TB, url string, change ...func(*config.Config, *roles)) *testNode {
+func startNode(t testing.TB, url string, change ...func(*config.Config, *node.Roles)) *testNode {
 	t.Helper()
 	cfg := config.Default(t.TempDir())
 	cfg.Model = "scripted/model"
 	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: url, APIKey: "key", Timeout: time.Minute}
 	cfg.Heartbeat.Enabled = false // it may come at any moment
-	r := roles{engine: true, worker: true, starter: true, private: true}
+	r := node.Roles{Engine: true, Worker: true, Starter: true, Private: true}
 	for _, f := range change {
 		f(&cfg, &r)
 	}
@@ -44,20 +58,22 @@ func startNode(t testing.TB, url string, change ...func(*config.Config, *roles))
 }
 
 // startOn starts a node on a home. It runs until stop is called or the test ends.
-func startOn(t testing.TB, cfg config.Config, r roles) (_ *testNode, stop func()) {
+func startOn(t testing.TB, cfg config.Config, r node.Roles) (_ *testNode, stop func()) {
 	t.Helper()
-	n, err := openNode(t.Context(), cfg, testLog(t), r)
+	n, err := node.Open(t.Context(), cfg, testLog(t), r)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- n.run(ctx) }()
+	go func() { done <- n.Run(ctx) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		require.NoError(t, <-done)
-		n.close()
+		n.Close()
 	})
 	t.Cleanup(stop)
-	return &testNode{node: n, api: client.New(n.apiURL(), "")}, stop
+	return &testNode{
+		Node: n, api: client.New(n.APIURL(), ""), cfg: n.Config, client: n.Client, store: n.Store, jobs: n.Jobs, starter: n.Starter,
+	}, stop
 }
 
 // testLog is the log of a test: warnings, or all with HOLDFAST_TEST_LOG.
@@ -98,4 +114,20 @@ func echo(t testing.TB) *llmtest.Server {
 	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		return llmtest.Text(fmt.Sprintf("echo %d", r.Number))
 	})
+}
+
+// write writes a file, with its folders.
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// listening returns the URL of a server that answers.
+func listening(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(nil)
+	t.Cleanup(server.Close)
+	return server.URL
 }

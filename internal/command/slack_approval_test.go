@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // touching is a model whose turn has a command that a person is asked about, and an
@@ -33,10 +34,10 @@ func touching(t testing.TB) *llmtest.Server {
 
 const askedAbout = "ask exec *touch*"
 
-func startSlackAsking(t *testing.T, mode string, change ...func(*config.Config, *roles)) *slackNode {
+func startSlackAsking(t *testing.T, mode string, change ...func(*config.Config, *node.Roles)) *slackNode {
 	t.Helper()
 	server := slacktest.Start(t)
-	ask := func(c *config.Config, _ *roles) { c.Approvals.Rules = []string{askedAbout} }
+	ask := func(c *config.Config, _ *node.Roles) { c.Approvals.Rules = []string{askedAbout} }
 	return startSlack(t, server, touching(t).URL, mode, append(change, ask)...)
 }
 
@@ -147,7 +148,7 @@ func TestSlackApproval(t *testing.T) {
 
 	t.Run("denied by who may", func(t *testing.T) {
 		t.Parallel()
-		n := startSlackAsking(t, slack.ModeSocket, func(c *config.Config, _ *roles) { c.Approvals.Approvers = []string{"slack:" + slacktest.Ben} })
+		n := startSlackAsking(t, slack.ModeSocket, func(c *config.Config, _ *node.Roles) { c.Approvals.Approvers = []string{"slack:" + slacktest.Ben} })
 		thread := mentioned(t, n.slack)
 		question := questioned(t, n.slack, slacktest.General, thread)
 		require.Contains(t, question.Text, "Who may answer: <@"+slacktest.Ben+">")

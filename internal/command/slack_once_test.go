@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // times is how often a test does what must never go wrong: usual, or as the
@@ -67,7 +68,7 @@ func TestSlackLostAnswers(t *testing.T) {
 		cases[tt.name] = func(t *testing.T) {
 			server := slacktest.Start(t)
 			model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step { return tt.answer(topic(r)) })
-			n := startSlack(t, server, model.URL, tt.mode, func(c *config.Config, _ *roles) { tt.change(&c.Channels.Slack, server) })
+			n := startSlack(t, server, model.URL, tt.mode, func(c *config.Config, _ *node.Roles) { tt.change(&c.Channels.Slack, server) })
 			count := times(t, tt.count)
 			for _, method := range tt.lose {
 				server.LoseResponse(method, count)

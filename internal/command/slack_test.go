@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // slackNode is a node on a Slack workspace of tests.
@@ -34,17 +35,17 @@ func slackConfig(server *slacktest.Server, mode string) config.Slack {
 }
 
 // startSlack starts a node whose model is at url and that is connected to server.
-func startSlack(t testing.TB, server *slacktest.Server, url, mode string, change ...func(*config.Config, *roles)) *slackNode {
+func startSlack(t testing.TB, server *slacktest.Server, url, mode string, change ...func(*config.Config, *node.Roles)) *slackNode {
 	t.Helper()
 	var channel *slack.Channel
-	settings := func(c *config.Config, _ *roles) { c.Channels.Slack = slackConfig(server, mode) }
-	connect := func(c *config.Config, r *roles) {
+	settings := func(c *config.Config, _ *node.Roles) { c.Channels.Slack = slackConfig(server, mode) }
+	connect := func(c *config.Config, r *node.Roles) {
 		var err error
-		channel, err = slack.New(slackOptions(c.Channels.Slack, testLog(t)))
+		channel, err = slack.New(node.SlackOptions(c.Channels.Slack, testLog(t)))
 		require.NoError(t, err)
-		r.push = map[string]pushChannel{slack.Name: channel}
+		r.Push = map[string]node.PushChannel{slack.Name: channel}
 	}
-	n := startNode(t, url, slices.Concat([]func(*config.Config, *roles){settings}, change, []func(*config.Config, *roles){connect})...)
+	n := startNode(t, url, slices.Concat([]func(*config.Config, *node.Roles){settings}, change, []func(*config.Config, *node.Roles){connect})...)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if mode == slack.ModeSocket {

@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -54,7 +55,7 @@ func TestSubagents(t *testing.T) {
 		t.Parallel()
 		memory := channeltest.NewMemory("memory")
 		model := delegating(t, 5, 4, llmtest.Call{ID: "c", Name: "list_dir", Arguments: `{"path":"."}`})
-		n := startNode(t, model.URL, func(_ *config.Config, r *roles) { r.push = map[string]pushChannel{"memory": memory} })
+		n := startNode(t, model.URL, func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: "1", Chat: "c", Thread: "t", Sender: "ana", Text: "delegate"}))
@@ -127,7 +128,7 @@ func TestSubagents(t *testing.T) {
 			}
 		})
 		memory := channeltest.NewMemory("memory")
-		n := startNode(t, model.URL, func(_ *config.Config, r *roles) { r.push = map[string]pushChannel{"memory": memory} })
+		n := startNode(t, model.URL, func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
 		ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 		defer cancel()
 		require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: "1", Chat: "c", Sender: "ana", Text: "go"}))

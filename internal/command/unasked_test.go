@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // display is what was written to a terminal.
@@ -96,7 +97,7 @@ func TestUnaskedReplies(t *testing.T) {
 		c.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: model.URL, APIKey: "key", Timeout: time.Minute}
 	})
 	n, _ := startOn(t, cfg, r)
-	require.NoError(t, writeRun(cfg.DataDir(), n.note("")))
+	require.NoError(t, node.WriteRun(cfg.DataDir(), n.note("")))
 	unasked := func(number int) []channels.UnaskedReply {
 		t.Helper()
 		var all []channels.UnaskedReply

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/spf13/cobra"
 )
 
@@ -15,7 +15,7 @@ func upCommand(s setting) *cobra.Command {
 		Short: "Run everything on this machine: engine, worker, starter and channels",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runNode(cmd, s, roles{engine: true, worker: true, starter: true})
+			return runNode(cmd, s, node.Roles{Engine: true, Worker: true, Starter: true})
 		},
 	}
 }
@@ -26,7 +26,7 @@ func workerCommand(s setting) *cobra.Command {
 		Short: "Run the worker half, against temporal.address",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runNode(cmd, s, roles{worker: true})
+			return runNode(cmd, s, node.Roles{Worker: true})
 		},
 	}
 }
@@ -37,60 +37,56 @@ func starterCommand(s setting) *cobra.Command {
 		Short: "Run the starter half, with the channels, against temporal.address",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runNode(cmd, s, roles{starter: true})
+			return runNode(cmd, s, node.Roles{Starter: true})
 		},
 	}
 }
 
 // runNode runs a process in its roles until it is interrupted.
-func runNode(cmd *cobra.Command, s setting, r roles) error {
+func runNode(cmd *cobra.Command, s setting, r node.Roles) error {
 	cfg, log, err := s.load(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	if cfg.Temporal.Address == "" && !r.engine {
+	if cfg.Temporal.Address == "" && !r.Engine {
 		if cfg.Temporal.Address, err = runningEngine(cfg); err != nil {
 			return err
 		}
 	}
-	n, err := openNode(cmd.Context(), cfg, log, r)
+	n, err := node.Open(cmd.Context(), cfg, log, r)
 	if err != nil {
 		return err
 	}
-	defer n.close()
-	if n.engine != nil {
-		info := runInfo{
-			PID: os.Getpid(), Identity: n.identity, StartedAt: time.Now().UTC(), Version: version,
-			API: n.apiURL(), UI: n.engine.UIURL(), Temporal: n.engine.Address(),
-		}
-		if err := writeRun(cfg.DataDir(), info); err != nil {
+	defer n.Close()
+	if n.Engine != nil {
+		if err := node.WriteRun(cfg.DataDir(), n.Info()); err != nil {
 			return err
 		}
-		defer os.Remove(runFile(cfg.DataDir()))
+		defer os.Remove(node.RunFile(cfg.DataDir()))
 	}
-	n.announce(cmd.OutOrStdout())
-	if err := n.run(cmd.Context()); err != nil {
+	announce(cmd.OutOrStdout(), n, r)
+	if err := n.Run(cmd.Context()); err != nil {
 		return err
 	}
-	fmt.Fprintln(cmd.OutOrStdout(), "stopping; what is unfinished goes on at the next start")
+	fmt.Fprintln(cmd.OutOrStdout(), "stopping; unfinished work resumes at the next start")
 	return nil
 }
 
-// announce prints where everything is.
-func (n *node) announce(w io.Writer) {
-	if n.roles.worker {
-		fmt.Fprintf(w, "model      %s\n", n.model.title())
+// announce prints where the parts of a process can be reached.
+func announce(w io.Writer, n *node.Node, r node.Roles) {
+	if r.Worker {
+		fmt.Fprintf(w, "model      %s\n", n.Model.Title())
 	}
-	if n.http != nil {
-		fmt.Fprintf(w, "API        %s\n", n.apiURL())
+	if url := n.APIURL(); url != "" {
+		fmt.Fprintf(w, "API        %s\n", url)
 	}
-	if n.scraped != nil {
-		fmt.Fprintf(w, "metrics    %s\n", n.scraped.URL())
+	if url := n.MetricsURL(); url != "" {
+		fmt.Fprintf(w, "metrics    %s\n", url)
 	}
-	if n.engine != nil {
-		fmt.Fprintf(w, "UI         %s\nTemporal   %s\n", n.engine.UIURL(), n.engine.Address())
+	if n.Engine != nil {
+		fmt.Fprintf(w, "UI         %s\nTemporal   %s\n", n.Engine.UIURL(), n.Engine.Address())
 	} else {
-		fmt.Fprintf(w, "Temporal   %s\n", n.cfg.Temporal.Address)
+		fmt.Fprintf(w, "Temporal   %s\n", n.Config.Temporal.Address)
 	}
-	fmt.Fprintf(w, "workspace  %s\nready\n", n.cfg.Workspace)
+	fmt.Fprintf(w, "workspace  %s\nready\n", n.Config.Workspace)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -37,7 +38,7 @@ func TestUsage(t *testing.T) {
 	priced := llmtest.NewServer(t, llmtest.Calls(dir).Usage(1000, 100).Cached(600), llmtest.Text("done").Usage(2000, 200),
 		llmtest.Calls(dir).Usage(100, 10), llmtest.Hang())
 	unpriced := llmtest.NewServer(t, llmtest.Text("free?").Usage(30, 3))
-	n := startNode(t, priced.URL, withOther(unpriced.URL), func(c *config.Config, _ *roles) {
+	n := startNode(t, priced.URL, withOther(unpriced.URL), func(c *config.Config, _ *node.Roles) {
 		c.Prices["scripted/*"] = config.Price{Input: 2, Cached: 1, Output: 10}
 	})
 	n.ask(t, "main", "look")
@@ -53,7 +54,7 @@ func TestUsage(t *testing.T) {
 
 	t.Run("of a run", func(t *testing.T) {
 		n.closedCost(t, "http:main")
-		require.NoError(t, writeRun(n.cfg.DataDir(), n.note("")))
+		require.NoError(t, node.WriteRun(n.cfg.DataDir(), n.note("")))
 		require.Contains(t, run(t, "runs", "show", "http:main"), "spent     3300 tokens, cost $0.0084\n")
 	})
 

@@ -27,6 +27,16 @@ type ProviderRow struct {
 	Quirks  Quirks
 }
 
+// KeyVariables returns the known providers by name, each with the environment
+// variable that usually holds its API key, or "".
+func KeyVariables() map[string]string {
+	variables := map[string]string{}
+	for _, row := range Registry() {
+		variables[row.Name] = row.KeyEnv
+	}
+	return variables
+}
+
 // Registry returns what is known of providers, in the order in which they are
 // preferred.
 func Registry() []ProviderRow {

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package command
-
-// hideEnvironment does nothing: only Linux shows a process's environment to
-// others of its user by default.
-func hideEnvironment() error { return nil }

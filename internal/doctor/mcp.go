@@ -1,0 +1,41 @@
+package doctor
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/node"
+	"github.com/holdfast-ai/holdfast/internal/tool/mcp"
+)
+
+// checkMCP asks each MCP server of the config for its tools.
+func (d *doctor) checkMCP(ctx context.Context) {
+	configured := d.cfg.Tools.MCP.Servers
+	dir := d.cfg.Workspace
+	if _, err := os.Stat(dir); err != nil { // it is made by the first start
+		dir = os.TempDir()
+	}
+	for _, name := range slices.Sorted(maps.Keys(configured)) {
+		setting := "tools.mcp.servers." + name
+		reason := &lastMessage{}
+		servers, err := mcp.New(mcp.Options{ //nolint:contextcheck // it lives until it is closed
+			Servers: []mcp.Server{node.MCPServer(name, configured[name])}, Dir: dir, Version: build.Version, Logger: slog.New(reason),
+		})
+		if err != nil {
+			d.fail("mcp", "correct "+setting, "%v", err)
+			continue
+		}
+		tools := servers.Tools(ctx)
+		servers.Close()
+		if len(tools) == 0 {
+			d.fail("mcp", "check "+setting+", and run its command or open its URL by hand",
+				"%s gives no tools within 3 seconds%s; the agent goes on without them", name, reason.text())
+			continue
+		}
+		d.ok("mcp", "%s answers with %d tools", name, len(tools))
+	}
+}

@@ -1,0 +1,132 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/node"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+// modelPatience is how long a provider has to answer.
+const modelPatience = 5 * time.Second
+
+// checkModel says which model answers and why, and asks its provider for a list
+// of models, which costs nothing.
+func (d *doctor) checkModel(ctx context.Context) {
+	if d.cfg.Model == node.DemoModel || d.cfg.Model == node.DemoModel+"/"+node.DemoModel {
+		d.ok("model", "the built-in demo, as the setting model says")
+		return
+	}
+	choice, err := llm.Choose(d.cfg.Model, node.Configured(d.cfg))
+	why := "as the setting model says"
+	if d.cfg.Model == "" {
+		why = "the first provider with a key; the setting model chooses another"
+	}
+	if errors.Is(err, llm.ErrNoProvider) && d.cfg.Model == "" {
+		local, found := node.LocalOllama(ctx)
+		if !found {
+			d.warn("model", "set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key, here or under providers in the config; or start Ollama",
+				"the built-in demo answers, which is no language model: no provider has a key, and no Ollama runs here")
+			return
+		}
+		choice, err = local, nil
+		why = "no provider has a key, and this is the first model of the Ollama that runs here"
+	}
+	if err != nil {
+		d.fail("model", "set model to provider/model of a provider that has a key", "%v", err)
+		return
+	}
+	d.ok("model", "%s/%s, %s", choice.Name, choice.Model, why)
+	d.askProvider(ctx, choice)
+}
+
+// checkFallbacks asks the providers of the models that stand in.
+func (d *doctor) checkFallbacks(ctx context.Context) {
+	for _, name := range d.cfg.Fallbacks {
+		choice, err := llm.Choose(name, node.Configured(d.cfg))
+		if err != nil {
+			d.fail("fallback", "correct fallbacks, or give the provider of "+name+" a key", "%v", err)
+			continue
+		}
+		d.ok("fallback", "%s/%s stands in", choice.Name, choice.Model)
+		d.askProvider(ctx, choice)
+	}
+}
+
+func (d *doctor) askProvider(ctx context.Context, choice llm.Choice) {
+	key := "providers." + choice.Name
+	names, err := listModels(ctx, d.cfg, choice)
+	said := remote.As(err)
+	switch {
+	case err == nil && !lists(names, choice.Model):
+		d.warn("provider", "if calls fail, set model to one that it lists, such as "+strings.Join(names[:min(3, len(names))], ", "),
+			"%s answers, and does not list %s among its %d models", choice.BaseURL, choice.Model, len(names))
+	case err == nil:
+		d.ok("provider", "%s answers", choice.BaseURL)
+	case said != nil && (said.Status == http.StatusUnauthorized || said.Status == http.StatusForbidden) && choice.APIKey == "":
+		d.fail("provider", "set "+keyNames(choice), "%s wants a key: %v", choice.BaseURL, said)
+	case said != nil && (said.Status == http.StatusUnauthorized || said.Status == http.StatusForbidden):
+		d.fail("provider", "correct "+keyNames(choice), "the key is wrong, says %s: %v", choice.BaseURL, said)
+	case said != nil && said.Status == http.StatusTooManyRequests:
+		d.warn("provider", "wait, or ask the provider for more", "%s answers, that there were too many requests: %v", choice.BaseURL, said)
+	case said != nil && said.Permanent() && said.Err != nil && said.Status != http.StatusBadRequest:
+		d.warn("provider", "if calls fail, check "+key+".base_url", "%s answers, and has no list of models, so that the key is not checked: %v", choice.BaseURL, said)
+	default:
+		d.fail("provider", "check "+key+".base_url, the network and, if there is one, the proxy (HTTPS_PROXY)", "%s does not answer as it should: %v", choice.BaseURL, err)
+	}
+}
+
+// listModels asks the provider which models there are, in the one way of the
+// providers that wants no other headers, and in Anthropic's.
+func listModels(ctx context.Context, cfg config.Config, choice llm.Choice) ([]string, error) {
+	if choice.Provider.Name == "anthropic" && choice.APIKey != "" {
+		settings := cfg.Provider(choice.Name)
+		settings.Headers = maps.Clone(settings.Headers)
+		if settings.Headers == nil {
+			settings.Headers = map[string]config.Secret{}
+		}
+		settings.Headers["X-Api-Key"] = config.Secret(choice.APIKey)
+		settings.Headers["Anthropic-Version"] = "2023-06-01"
+		cfg.Providers = maps.Clone(cfg.Providers)
+		cfg.Providers[choice.Name] = settings
+	}
+	choice.Timeout = modelPatience
+	opened, err := node.OpenChoice(choice, cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	lister, ok := opened.Provider.(interface {
+		Models(ctx context.Context) ([]string, error)
+	})
+	if !ok {
+		return nil, fmt.Errorf("%s has no list of models", choice.Name)
+	}
+	return lister.Models(ctx)
+}
+
+// lists reports whether model is among names, which may have what it has not:
+// "models/" before it, or a tag behind it.
+func lists(names []string, model string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return name == model || strings.HasSuffix(name, "/"+model) || strings.HasPrefix(name, model+":")
+	})
+}
+
+// keyNames says where a provider's key can be set.
+func keyNames(choice llm.Choice) string {
+	setting := "providers." + choice.Name + ".api_key"
+	if choice.Provider.Name == choice.Name && choice.Provider.KeyEnv != "" {
+		return choice.Provider.KeyEnv + " or " + setting
+	}
+	return setting
+}

@@ -1,0 +1,63 @@
+package doctor_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels/http/client"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/doctor"
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/node"
+	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
+)
+
+// examine runs the doctor and returns what it finds, and whether anything failed.
+func examine(t *testing.T, environ []string) (out string, failed bool) {
+	t.Helper()
+	var all strings.Builder
+	doctor.Run(t.Context(), environ, func(f doctor.Finding) {
+		fmt.Fprintln(&all, f)
+		failed = failed || f.Level == doctor.Fail
+	})
+	return all.String(), failed
+}
+
+// startNode runs a node until the test ends. Its model is at url.
+func startNode(t *testing.T, url string) *node.Node {
+	t.Helper()
+	cfg := config.Default(t.TempDir())
+	cfg.Model = "scripted/model"
+	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: url, APIKey: "key", Timeout: time.Minute}
+	cfg.Heartbeat.Enabled = false
+	n, err := node.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), node.Roles{Engine: true, Worker: true, Starter: true, Private: true})
+	require.NoError(t, err)
+	t.Cleanup(n.Close)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	require.NoError(t, node.WriteRun(cfg.DataDir(), n.Info()))
+	return n
+}
+
+// ask sends a message to the session main and waits for the answer.
+func ask(t *testing.T, n *node.Node, text string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	api := client.New(n.APIURL(), "")
+	receipt, err := api.Send(ctx, "main", "", text)
+	require.NoError(t, err)
+	_, err = api.Follow(ctx, receipt.ID, func(event.Event) {})
+	require.NoError(t, err)
+}

@@ -1,0 +1,130 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/memory"
+	"github.com/holdfast-ai/holdfast/internal/skill"
+	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/tool/message"
+	"github.com/holdfast-ai/holdfast/internal/tool/recall"
+	"github.com/holdfast-ai/holdfast/internal/tool/shell"
+	"github.com/holdfast-ai/holdfast/internal/tool/spawn"
+)
+
+// newAgent makes the activities of a turn, with all its tools.
+func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Agent, error) {
+	var err error
+	if n.Commands, err = OpenCommands(n.Config, n.log); err != nil {
+		return nil, err
+	}
+	remembered, err := memory.New(memory.Options{Workspace: n.Config.Workspace, Versions: Versions{n.Store}})
+	if err != nil {
+		return nil, fmt.Errorf("open the memory: %w", err)
+	}
+	tools, subagents, err := n.registries(remembered, outboxes)
+	if err != nil {
+		return nil, err
+	}
+	approvals, err := n.Config.Approvals.Policy()
+	if err != nil {
+		return nil, err
+	}
+	others := &models{cfg: n.Config, log: n.log, metrics: n.metrics}
+	n.onClose(others.close)
+	return activities.NewAgent(activities.AgentOptions{
+		Store: n.Store, Events: n.Events, Logger: n.log,
+		Provider: n.Model.Provider, Name: n.Model.Service, Model: n.Model.Name, Models: others.open, Fallbacks: n.Config.Fallbacks,
+		MaxTokens: n.Config.Agent.MaxTokens, Temperature: n.Config.Agent.Temperature, Window: n.Config.Agent.MemoryWindow,
+		Gatherers: n.gatherers(), Outboxes: outboxes, Tools: tools, SubagentTools: subagents, Supervisor: n.Commands,
+		Workspace: n.Config.Workspace, Signal: n.Starter.Signal, Jobs: n.jobOptions(),
+		Approvals: approvals, Decided: n.Starter.Decided, IsOperator: isOperator,
+		Prices: prices(n.Config), Memory: remembered, Scope: Scopes(n.Config.Memory), Remember: n.Starter.Remember,
+		Environment: SkillEnvironment(n.Config.Workspace), Metrics: n.metrics,
+	})
+}
+
+// registries are the tools of the agent and, by depth, those of its subagents.
+// Subagents have none that speak to anybody or last, and spawn but for the deepest.
+func (n *Node) registries(remembered *memory.Files, outboxes map[string]*activities.Outbox) (*tool.Registry, []*tool.Registry, error) {
+	shared, err := newTools(n.Config, n.Commands, remembered)
+	if err != nil {
+		return nil, nil, err
+	}
+	spawner, err := spawn.New(n.Store)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the spawn tool: %w", err)
+	}
+	own, err := n.ownTools(remembered, outboxes)
+	if err != nil {
+		return nil, nil, err
+	}
+	servers, err := n.openMCP()
+	if err != nil {
+		return nil, nil, err
+	}
+	registry := func(tools ...[]tool.Tool) (*tool.Registry, error) {
+		made := &tool.Registry{}
+		if servers != nil {
+			made.AddSource(servers)
+		}
+		return made, made.Register(slices.Concat(tools...)...)
+	}
+	agent, err := registry(shared, own, []tool.Tool{spawner})
+	if err != nil {
+		return nil, nil, err
+	}
+	subagents := make([]*tool.Registry, n.Config.Agent.SubagentDepth)
+	for i := range subagents {
+		var deeper []tool.Tool
+		if i+1 < len(subagents) {
+			deeper = []tool.Tool{spawner}
+		}
+		if subagents[i], err = registry(shared, deeper); err != nil {
+			return nil, nil, err
+		}
+	}
+	return agent, subagents, nil
+}
+
+// ownTools are those that only the agent itself has.
+func (n *Node) ownTools(remembered *memory.Files, outboxes map[string]*activities.Outbox) ([]tool.Tool, error) {
+	cron, err := n.Jobs.Tool()
+	if err != nil {
+		return nil, fmt.Errorf("make the cron tool: %w", err)
+	}
+	search, err := recall.New(recall.Options{Store: n.Store, History: remembered, Scope: Scopes(n.Config.Memory)})
+	if err != nil {
+		return nil, fmt.Errorf("make the memory_search tool: %w", err)
+	}
+	own := []tool.Tool{cron, search}
+	if len(outboxes) > 0 {
+		deliveries := map[string]message.Outbox{}
+		for name, outbox := range outboxes {
+			deliveries[name] = activities.MessageOutbox(outbox)
+		}
+		send, err := message.New(message.Options{Store: n.Store, Outboxes: deliveries, Workspace: n.Config.Workspace})
+		if err != nil {
+			return nil, fmt.Errorf("make the message tool: %w", err)
+		}
+		own = append(own, send)
+	}
+	return own, nil
+}
+
+// SkillEnvironment is where skills look for what they require: that of the agent's
+// commands, not ours.
+func SkillEnvironment(workspace string) skill.Environment {
+	values := map[string]string{}
+	for _, line := range shell.Environment(workspace) {
+		name, value, _ := strings.Cut(line, "=")
+		values[name] = value
+	}
+	return skill.Environment{LookupEnv: func(name string) (string, bool) {
+		value, found := values[name]
+		return value, found
+	}}
+}

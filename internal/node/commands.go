@@ -1,0 +1,14 @@
+package node
+
+import (
+	"log/slog"
+	"path/filepath"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/supervisor"
+)
+
+// OpenCommands returns what the agent's commands run under on this machine.
+func OpenCommands(cfg config.Config, log *slog.Logger) (*supervisor.Supervisor, error) {
+	return supervisor.New(supervisor.Options{Dir: filepath.Join(cfg.DataDir(), "commands"), Logger: log})
+}

@@ -1,0 +1,45 @@
+package node
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/tool/mcp"
+)
+
+// openMCP makes the connections to the MCP servers of the config; nil if there are
+// none. It waits for none of them.
+func (n *Node) openMCP() (*mcp.Servers, error) {
+	configured := n.Config.Tools.MCP.Servers
+	if len(configured) == 0 {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	options := mcp.Options{Dir: n.Config.Workspace, Version: build.Version, Logger: n.log.With("component", "mcp")}
+	for _, name := range slices.Sorted(maps.Keys(configured)) {
+		options.Servers = append(options.Servers, MCPServer(name, configured[name]))
+	}
+	servers, err := mcp.New(options)
+	if err != nil {
+		return nil, fmt.Errorf("open the MCP servers (tools.mcp.servers): %w", err)
+	}
+	n.onClose(func() { servers.Close() })
+	return servers, nil
+}
+
+func MCPServer(name string, s config.MCPServer) mcp.Server {
+	return mcp.Server{
+		Name: name, Command: s.Command, Args: s.Args, Env: revealed(s.Env), Dir: s.Dir,
+		URL: s.URL, Headers: revealed(s.Headers), Timeout: s.Timeout, Tools: s.Tools,
+	}
+}
+
+func revealed(secrets map[string]config.Secret) map[string]string {
+	values := make(map[string]string, len(secrets))
+	for name, secret := range secrets {
+		values[name] = secret.Reveal()
+	}
+	return values
+}

@@ -1,0 +1,187 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/llm/demo"
+	"github.com/holdfast-ai/holdfast/internal/llm/fallback"
+	"github.com/holdfast-ai/holdfast/internal/llm/openai"
+	"github.com/holdfast-ai/holdfast/internal/llm/price"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
+)
+
+// DemoModel is the model of the built-in demo.
+const DemoModel = "demo"
+
+// Model is what answers.
+type Model struct {
+	Provider llm.Provider
+	Service  string // the provider's name
+	Name     string // as the provider wants it
+	Close    func()
+}
+
+// title is the model as a user would configure it.
+func (m Model) Title() string { return m.Service + "/" + m.Name }
+
+// OpenModel makes a client for the configured model. With none configured it is
+// the first provider that has a key, else Ollama if it answers, else the demo.
+// Its calls are counted by m.
+func OpenModel(ctx context.Context, cfg config.Config, log *slog.Logger, m *metrics.Metrics) (Model, error) {
+	if cfg.Model == DemoModel || cfg.Model == DemoModel+"/"+DemoModel {
+		return openDemo(ctx, m)
+	}
+	choice, err := llm.Choose(cfg.Model, Configured(cfg))
+	if errors.Is(err, llm.ErrNoProvider) && cfg.Model == "" {
+		if choice, found := LocalOllama(ctx); found {
+			return OpenChoice(choice, cfg, m)
+		}
+		return openDemo(ctx, m)
+	}
+	if err != nil {
+		return Model{}, fmt.Errorf("choose a model: %w", err)
+	}
+	first, err := OpenChoice(choice, cfg, m)
+	if err != nil || len(cfg.Fallbacks) == 0 {
+		return first, err
+	}
+	return withFallbacks(first, cfg, log, m)
+}
+
+// withFallbacks is a model that others stand in for when it cannot answer.
+func withFallbacks(first Model, cfg config.Config, log *slog.Logger, m *metrics.Metrics) (Model, error) {
+	models := []Model{first}
+	closeAll := func() {
+		for _, m := range models {
+			m.Close()
+		}
+	}
+	for _, name := range cfg.Fallbacks {
+		choice, err := llm.Choose(name, Configured(cfg))
+		if err != nil {
+			closeAll()
+			return Model{}, fmt.Errorf("choose the fallback %s: %w", name, err)
+		}
+		opened, err := OpenChoice(choice, cfg, m)
+		if err != nil {
+			closeAll()
+			return Model{}, fmt.Errorf("fallback %s: %w", name, err)
+		}
+		models = append(models, opened)
+	}
+	candidates := make([]fallback.Candidate, len(models))
+	for i, m := range models {
+		candidates[i] = fallback.Candidate{Name: m.Title(), Provider: m.Provider, Model: m.Name}
+	}
+	provider, err := fallback.New(candidates, log)
+	if err != nil {
+		closeAll()
+		return Model{}, fmt.Errorf("open the fallbacks: %w", err)
+	}
+	first.Provider, first.Close = provider, closeAll
+	return first, nil
+}
+
+// prices are what model calls cost: what is known, and what the config says.
+func prices(cfg config.Config) *price.Table {
+	own := make(map[string]price.Price, len(cfg.Prices))
+	for name, p := range cfg.Prices {
+		own[name] = price.Price{Input: p.Input, Cached: p.Cached, Output: p.Output}
+	}
+	kinds := make(map[string]string, len(cfg.Providers))
+	for name, p := range cfg.Providers {
+		if p.Kind != "" {
+			kinds[name] = p.Kind
+		}
+	}
+	return price.New(own, kinds)
+}
+
+func Configured(cfg config.Config) []llm.Configured {
+	list := make([]llm.Configured, 0, len(cfg.Providers))
+	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
+		p := cfg.Providers[name]
+		list = append(list, llm.Configured{
+			Name: name, Kind: p.Kind, BaseURL: p.BaseURL, APIKey: p.APIKey.Reveal(), Timeout: p.Timeout,
+		})
+	}
+	return list
+}
+
+func OpenChoice(choice llm.Choice, cfg config.Config, m *metrics.Metrics) (Model, error) {
+	options := openai.OptionsFor(choice)
+	settings := cfg.Provider(choice.Name)
+	options.NoStream = settings.NoStream
+	if len(settings.Headers) > 0 {
+		options.HTTPClient = &http.Client{Transport: withHeaders{http.DefaultTransport, settings.Headers}}
+	}
+	client, err := openai.New(options)
+	if err != nil {
+		return Model{}, fmt.Errorf("open the model provider: %w", err)
+	}
+	counted := m.Provider(client, choice.Name, choice.Model, prices(cfg))
+	return Model{Provider: counted, Service: choice.Name, Name: choice.Model, Close: client.Close}, nil
+}
+
+func openDemo(ctx context.Context, m *metrics.Metrics) (Model, error) {
+	// It lives until it is closed: what opens us ends long before.
+	url, stop, err := demo.Start(context.WithoutCancel(ctx))
+	if err != nil {
+		return Model{}, fmt.Errorf("start the demo model: %w", err)
+	}
+	client, err := openai.New(openai.Options{Service: DemoModel, BaseURL: url})
+	if err != nil {
+		stop()
+		return Model{}, fmt.Errorf("open the demo model: %w", err)
+	}
+	counted := m.Provider(client, DemoModel, DemoModel, price.New(nil, nil))
+	return Model{Provider: counted, Service: DemoModel, Name: DemoModel, Close: func() { client.Close(); stop() }}, nil
+}
+
+// ollamaPatience is how long a local Ollama has to answer.
+const ollamaPatience = 300 * time.Millisecond
+
+// LocalOllama looks for an Ollama on this machine and takes its first model.
+func LocalOllama(ctx context.Context) (llm.Choice, bool) {
+	choice, err := llm.Choose("ollama/any", []llm.Configured{{Name: "ollama"}})
+	if err != nil {
+		return llm.Choice{}, false
+	}
+	client, err := openai.New(openai.OptionsFor(choice))
+	if err != nil {
+		return llm.Choice{}, false
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, ollamaPatience)
+	defer cancel()
+	models, err := client.Models(ctx)
+	if err != nil || len(models) == 0 {
+		return llm.Choice{}, false
+	}
+	choice.Model = models[0]
+	return choice, true
+}
+
+// withHeaders adds headers to every request.
+type withHeaders struct {
+	next    http.RoundTripper
+	headers map[string]config.Secret
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t withHeaders) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	for name, value := range t.headers {
+		request.Header.Set(name, value.Reveal())
+	}
+	return t.next.RoundTrip(request)
+}

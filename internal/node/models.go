@@ -1,0 +1,84 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
+)
+
+// models are those that sessions are told to use, each opened when it is first
+// needed. Safe for concurrent use.
+type models struct {
+	cfg     config.Config
+	log     *slog.Logger
+	metrics *metrics.Metrics
+
+	mu     sync.Mutex
+	opened map[string]Model
+}
+
+// open returns a model by its name, provider/model. The provider has to be one that
+// is configured, or a gateway that takes the name.
+func (m *models) open(name string) (activities.Model, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found, there := m.opened[name]
+	if !there {
+		var err error
+		if found, err = m.openNew(name); err != nil {
+			return activities.Model{}, err
+		}
+		if m.opened == nil {
+			m.opened = map[string]Model{}
+		}
+		m.opened[name] = found
+	}
+	return activities.Model{Provider: found.Provider, Service: found.Service, Name: found.Name}, nil
+}
+
+func (m *models) openNew(name string) (Model, error) {
+	if err := m.check(name); err != nil {
+		return Model{}, err
+	}
+	cfg := m.cfg
+	cfg.Model = name
+	cfg.Fallbacks = slices.DeleteFunc(slices.Clone(cfg.Fallbacks), func(other string) bool { return strings.EqualFold(other, name) })
+	return OpenModel(context.Background(), cfg, m.log, m.metrics)
+}
+
+// check refuses names that would be taken for a model of whichever provider there is.
+func (m *models) check(name string) error {
+	if name == DemoModel+"/"+DemoModel {
+		return nil
+	}
+	choice, err := llm.Choose(name, Configured(m.cfg))
+	if err != nil {
+		return err
+	}
+	provider, rest, _ := strings.Cut(name, "/")
+	if provider == "" || rest == "" {
+		return fmt.Errorf("%q is no provider and model; name the model as provider/model", name)
+	}
+	if !strings.EqualFold(provider, choice.Name) && !choice.Provider.Gateway {
+		return fmt.Errorf("%s is no provider that is configured; name the model as provider/model", provider)
+	}
+	return nil
+}
+
+// close closes those that were opened.
+func (m *models) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, opened := range m.opened {
+		opened.Close()
+	}
+	m.opened = nil
+}

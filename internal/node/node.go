@@ -1,0 +1,271 @@
+// Package node wires a Holdfast process: engine, store, model, tools, channels,
+// worker and starter, as the config and the roles of the process say.
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/engine"
+	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/metrics"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
+	"github.com/holdfast-ai/holdfast/starter"
+	"github.com/holdfast-ai/holdfast/worker"
+)
+
+// Roles are the parts of Holdfast that a process runs, in any combination.
+type Roles struct {
+	Engine  bool // ignored if temporal.address names another
+	Worker  bool
+	Starter bool
+	// Private uses free ports instead of the configured ones and serves no UI.
+	Private bool
+	// Push are channels in addition to those of the config, by name.
+	Push map[string]PushChannel
+}
+
+// Node is a Holdfast process. Its exported fields are set by [Open] and read-only.
+type Node struct {
+	Config   config.Config
+	Identity string         // of the process in workflow histories
+	Engine   *engine.Engine // nil if Temporal runs elsewhere
+	Client   client.Client
+	Store    *store.Store
+	Events   event.Bus
+	Model    Model
+	Commands *supervisor.Supervisor // runs the agent's commands; nil without a worker
+	Starter  *starter.Starter
+	Jobs     *schedule.Jobs
+
+	log     *slog.Logger
+	roles   Roles
+	metrics *metrics.Metrics // nil if metrics are off
+	worker  *worker.Worker
+	http    *http.Channel
+	scraped *metrics.Server        // nil if metrics are off
+	push    map[string]PushChannel // by name
+
+	closers []func() // called in reverse order
+	leaving bool     // the process is about to exit
+}
+
+// Open starts everything except the receivers, which [Node.Run] runs. The caller
+// must call [Node.Close].
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger, r Roles) (_ *Node, err error) {
+	n := &Node{Config: cfg, log: log, roles: r, Identity: NewIdentity(cfg.DataDir())}
+	if !r.Private {
+		n.metrics = NewMetrics(cfg)
+	}
+	defer func() {
+		if err != nil {
+			n.Close()
+		}
+	}()
+	if err := hideEnvironment(); err != nil {
+		return nil, fmt.Errorf("keep the agent's commands from reading our keys: %w", err)
+	}
+	if err := MakeDirs(cfg.DataDir(), cfg.Workspace); err != nil {
+		return nil, err
+	}
+	if err := n.openChannels(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.newStarter, n.newJobs, n.openWorker, n.openStarter, n.serveMetrics} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// MakeDirs creates missing directories, accessible to this user only.
+func MakeDirs(dirs ...string) error {
+	for _, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make %s (HOLDFAST_HOME chooses another home): %w", dir, err)
+		}
+	}
+	return nil
+}
+
+// openParts opens what does not depend on each other, side by side.
+func (n *Node) openParts(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	if n.ownsEngine() {
+		group.Go(func() (err error) {
+			n.Engine, err = OpenEngine(ctx, n.Config, n.log, n.roles.Private)
+			return err
+		})
+	}
+	group.Go(func() error { return n.openStore(ctx) })
+	group.Go(func() (err error) {
+		n.Model, err = OpenModel(ctx, n.Config, n.log, n.metrics)
+		return err
+	})
+	err := group.Wait()
+	// Undone in this order, last first: what uses another goes before it.
+	if n.Engine != nil {
+		n.onClose(n.stopEngine)
+	}
+	if n.Model.Close != nil {
+		n.onClose(n.Model.Close)
+	}
+	return err
+}
+
+func (n *Node) connect(ctx context.Context) (err error) {
+	address := n.Config.Temporal.Address
+	if n.Engine != nil {
+		address = n.Engine.Address()
+	}
+	if n.Client, err = Dial(ctx, n.Config.Temporal, address, n.Identity, n.log, n.metrics.Temporal()); err != nil {
+		return err
+	}
+	n.onClose(n.Client.Close)
+	if n.Engine == nil && n.roles.Starter {
+		return registerSearchAttributes(ctx, n.Client, n.Config.Temporal.Namespace, n.log)
+	}
+	return nil
+}
+
+func (n *Node) openWorker(ctx context.Context) error {
+	if !n.roles.Worker {
+		return nil
+	}
+	outboxes := map[string]*activities.Outbox{}
+	for name, channel := range n.push {
+		outboxes[name] = activities.NewOutbox(n.Store, channel, n.Config.Workspace)
+		outboxes[name].Metrics = n.metrics
+	}
+	agent, err := n.newAgent(outboxes) //nolint:contextcheck // the MCP servers outlive the start
+	if err != nil {
+		return err
+	}
+	if n.worker, err = worker.New(worker.Options{Client: n.Client, Agent: agent, Outboxes: outboxes}); err != nil {
+		return err
+	}
+	if err := n.worker.Start(); err != nil {
+		return err
+	}
+	n.onClose(n.worker.Stop)
+	return ctx.Err()
+}
+
+// newStarter makes what brings messages to their sessions: those of users, and a
+// worker's own.
+func (n *Node) newStarter(context.Context) (err error) {
+	n.Starter, err = starter.New(starter.Options{
+		Client: n.Client, Store: n.Store, Events: n.Events, Logger: n.log, Model: n.Model.Title(),
+		Steps: n.Config.Agent.MaxIterations, SubagentSteps: n.Config.Agent.SubagentMaxIterations,
+		Steer: n.Config.Agent.MidTurn == config.MidTurnSteer, Metrics: n.metrics,
+	})
+	return err
+}
+
+func (n *Node) openStarter(ctx context.Context) (err error) {
+	if !n.roles.Starter {
+		return nil
+	}
+	if n.Config.Channels.HTTP.Enabled || n.roles.Private {
+		options := http.Options{
+			Listen: n.Config.Channels.HTTP.Listen, Token: n.Config.Channels.HTTP.Token.Reveal(), Version: build.Version, Logger: n.log,
+		}
+		if n.roles.Private {
+			options.Listen = "127.0.0.1:0"
+		}
+		if n.http, err = http.New(options); err != nil { //nolint:contextcheck // the listener outlives the start
+			return fmt.Errorf("open the API (channels.http.listen): %w", err)
+		}
+	}
+	return n.Starter.Recover(ctx)
+}
+
+// Run runs the receivers until ctx ends or the engine dies.
+func (n *Node) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if n.Engine != nil {
+		go func() {
+			select {
+			case <-ctx.Done():
+			case <-n.Engine.Done():
+				cancel(fmt.Errorf("the engine died: %w", n.Engine.Err()))
+			}
+		}()
+	}
+	if n.Commands != nil {
+		go n.sweepCommands(ctx)
+	}
+	if n.roles.Starter && n.Config.Store.Retention > 0 {
+		go n.sweepSessions(ctx)
+	}
+	if n.roles.Starter {
+		go n.Jobs.Keep(ctx)
+		receivers := map[string]channels.Receiver{}
+		for name, channel := range n.push {
+			receivers[name] = channel
+		}
+		if n.http != nil {
+			receivers[http.Name] = n.http
+		}
+		if err := n.Starter.Run(ctx, receivers); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// APIURL is the base of this process's HTTP API; empty if it has none.
+func (n *Node) APIURL() string {
+	if n.http == nil {
+		return ""
+	}
+	return "http://" + n.http.Addr().String()
+}
+
+func (n *Node) onClose(f func()) { n.closers = append(n.closers, f) }
+
+// Close stops and closes what Open started, in reverse order.
+func (n *Node) Close() {
+	for _, undo := range slices.Backward(n.closers) {
+		undo()
+	}
+	n.closers = nil
+}
+
+// MetricsURL is where Prometheus reads this process's metrics; empty if they are off.
+func (n *Node) MetricsURL() string {
+	if n.scraped == nil {
+		return ""
+	}
+	return n.scraped.URL()
+}
+
+// Info describes this process to the commands that run beside it. It must own the
+// engine.
+func (n *Node) Info() RunInfo {
+	return RunInfo{
+		PID: os.Getpid(), Identity: n.Identity, StartedAt: time.Now().UTC(), Version: build.Version,
+		API: n.APIURL(), UI: n.Engine.UIURL(), Temporal: n.Engine.Address(),
+	}
+}

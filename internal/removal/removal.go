@@ -1,0 +1,129 @@
+// Package removal deletes sessions for good, on request or once they are old.
+package removal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/tool/shell"
+)
+
+// removalLimit bounds the turns that are removed at once: other writers wait for as
+// long as that takes.
+const removalLimit = 20
+
+// ErrCommandRuns says that a command of a session goes on between its turns.
+var ErrCommandRuns = fmt.Errorf("%w: a command is running", store.ErrAtWork)
+
+// Remover removes sessions with their attached files and commands.
+type Remover struct {
+	Store     *store.Store
+	Workspace string
+	Commands  *supervisor.Supervisor
+}
+
+// Remove removes a session, and returns how many turns that were. If before is not
+// zero, it must not have been used since. Files go first: what is left by a removal
+// that was interrupted is removed by the next.
+func (r Remover) Remove(ctx context.Context, key string, before time.Time) (turns int, err error) {
+	running, err := activities.CommandsOf(ctx, r.Store, r.Commands, key)
+	if err != nil {
+		return 0, err
+	}
+	if len(running) > 0 {
+		return 0, fmt.Errorf("%w: %s", ErrCommandRuns, protocol.Cut(strings.Join(strings.Fields(running[0].Command), " "), commandLimit))
+	}
+	for first := true; ; first = false {
+		part, err := r.Store.Removable(ctx, key, before, removalLimit)
+		if errors.Is(err, store.ErrNotFound) && !first {
+			return turns, nil
+		}
+		if err != nil {
+			return turns, err
+		}
+		if err := removeFiles(r.Workspace, part); err != nil {
+			return turns, err
+		}
+		if err := r.removeCommands(ctx, part); err != nil {
+			return turns, err
+		}
+		if err := r.Store.Remove(ctx, part); err != nil {
+			return turns, err
+		}
+		turns += len(part.Turns)
+	}
+}
+
+// commandLimit is how much is shown of a command, in characters.
+const commandLimit = 80
+
+// StopCommands ends the commands that go on between the turns of a session.
+func (r Remover) StopCommands(ctx context.Context, key string) error {
+	running, err := activities.CommandsOf(ctx, r.Store, r.Commands, key)
+	if err != nil {
+		return err
+	}
+	var keys []string
+	for _, command := range running {
+		keys = append(keys, command.Key)
+	}
+	return r.Commands.Stop(ctx, keys...)
+}
+
+// removeCommands removes what is known of the commands that calls of a part of a
+// session ran on this machine.
+func (r Remover) removeCommands(ctx context.Context, part store.Removal) error {
+	for _, turn := range part.Turns {
+		intents, err := r.Store.Intents(ctx, turn)
+		if err != nil {
+			return err
+		}
+		for _, intent := range intents {
+			if intent.Part != shell.CommandPart {
+				continue
+			}
+			err := r.Commands.Remove(intent.Call)
+			if errors.Is(err, supervisor.ErrRunning) {
+				return ErrCommandRuns
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeFiles removes what belongs to a part of a session in the workspace: files
+// that came with its messages, and whole results of its calls.
+func removeFiles(workspace string, part store.Removal) error {
+	root, err := os.OpenRoot(workspace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open the workspace: %w", err)
+	}
+	defer root.Close()
+	for _, message := range part.Messages {
+		if err := root.RemoveAll(path.Join("media", message)); err != nil {
+			return fmt.Errorf("remove attached files: %w", err)
+		}
+	}
+	for _, call := range part.Results {
+		if err := root.Remove(path.Join("results", call+".txt")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove a result: %w", err)
+		}
+	}
+	return nil
+}

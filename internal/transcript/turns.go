@@ -1,0 +1,233 @@
+package transcript
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+// shownLimit is how much of a result, in bytes, an imported transcript has; the
+// rest is kept apart from it.
+const shownLimit = 16_000
+
+// NoResult stands for a result that is not in the file.
+const NoResult = "No result: it was not in the file that this conversation was imported from."
+
+// turnMaker makes turns of a file's messages: one for each user message, with all
+// that follows until the next.
+type turnMaker struct {
+	file  *File
+	key   string
+	scope func(sender string) string
+	turns []store.ImportTurn
+	made  map[string]int // how many turns with a digest there are
+
+	digest []message // of the turn that is being made
+	step   int       // of its last completion
+}
+
+// importTurns returns the turns of a file. Their IDs derive from the session and
+// what was said, so that the same turn always has the same one.
+func importTurns(file *File, key string, scope func(sender string) string) []store.ImportTurn {
+	k := turnMaker{file: file, key: key, scope: scope, made: map[string]int{}}
+	for i, m := range file.messages {
+		switch llm.Role(m.Role) {
+		case llm.RoleUser:
+			k.user(m, i < file.head.Consolidated)
+		case llm.RoleAssistant:
+			k.completion(m, i < file.head.Consolidated)
+		case llm.RoleTool:
+			k.result(m)
+		case llm.RoleSystem:
+			file.leave(m.line, "prompts are made anew")
+		default:
+			file.leave(m.line, fmt.Sprintf("nobody has the role %q", m.Role))
+		}
+	}
+	k.close()
+	return k.turns
+}
+
+func (k *turnMaker) user(m message, past bool) {
+	text := withoutContext(m.text())
+	for _, file := range attachments(m.Media) {
+		text = strings.TrimSpace(text + "\n[Attached: " + file + "]")
+	}
+	if text == "" && m.text() != "" { // it was nothing but context
+		return
+	}
+	k.open(past, k.scope(m.Sender))
+	k.add(m, store.Message{Step: 1, Role: llm.RoleUser, Content: text, Sender: m.Sender, SenderName: m.SenderName})
+}
+
+func (k *turnMaker) completion(m message, past bool) {
+	if len(k.turns) == 0 { // nobody asked, as for a job
+		k.open(past, "")
+	}
+	var calls []llm.ToolCall
+	for _, call := range m.ToolCalls {
+		calls = append(calls, llm.ToolCall{
+			ID: call.ID, Name: callName(cmp.Or(call.Function.Name, call.Name)),
+			Arguments: callArguments(string(cmp.Or(call.Function.Arguments, call.Arguments))),
+		})
+	}
+	if last := k.last(); last != nil && last.Role == llm.RoleAssistant && len(last.ToolCalls) == 0 {
+		// Providers refuse two answers in a row.
+		last.Content, last.ToolCalls = strings.TrimSpace(last.Content+"\n\n"+m.text()), calls
+		k.digest = append(k.digest, m)
+		return
+	}
+	k.step++
+	k.add(m, store.Message{Step: k.step, Role: llm.RoleAssistant, Content: m.text(), Reasoning: m.Reasoning, ToolCalls: calls})
+}
+
+// last is the last message of the turn that is being made; nil if there is none.
+func (k *turnMaker) last() *store.Message {
+	messages := k.turns[len(k.turns)-1].Messages
+	if len(messages) == 0 {
+		return nil
+	}
+	return &messages[len(messages)-1]
+}
+
+// result adds what a call of the last completion gave.
+func (k *turnMaker) result(m message) {
+	index, call, found := k.waiting(m.ToolCallID)
+	if !found {
+		k.file.leave(m.line, "it is the result of a call that is not there")
+		return
+	}
+	row := store.Message{
+		Step: k.step, Index: index, Role: llm.RoleTool, Content: m.text(), CallID: call.ID, Name: call.Name, Failed: m.Failed,
+	}
+	if len(row.Content) > shownLimit {
+		row.Full, row.Content = []byte(row.Content), protocol.Cut(row.Content, shownLimit)
+	}
+	k.add(m, row)
+}
+
+// waiting returns the first call of the last completion that has the ID, or any if
+// that is empty, and no result.
+func (k *turnMaker) waiting(id string) (index int, call llm.ToolCall, found bool) {
+	if len(k.turns) == 0 {
+		return 0, llm.ToolCall{}, false
+	}
+	answered := map[int]bool{}
+	var calls []llm.ToolCall
+	for _, m := range k.turns[len(k.turns)-1].Messages {
+		switch {
+		case m.Step != k.step:
+		case m.Role == llm.RoleTool:
+			answered[m.Index] = true
+		case m.Role == llm.RoleAssistant:
+			calls = m.ToolCalls
+		}
+	}
+	for i, call := range calls {
+		if (call.ID == id || id == "") && !answered[i] {
+			return i, call, true
+		}
+	}
+	return 0, llm.ToolCall{}, false
+}
+
+func (k *turnMaker) open(past bool, scope string) {
+	k.close()
+	k.turns = append(k.turns, store.ImportTurn{Past: past, Scope: scope})
+	k.digest, k.step = nil, 0
+}
+
+func (k *turnMaker) add(m message, row store.Message) {
+	row.CreatedAt = m.Timestamp.Time
+	turn := &k.turns[len(k.turns)-1]
+	turn.Messages = append(turn.Messages, row)
+	k.digest = append(k.digest, m)
+}
+
+// close gives the turn that was being made its ID, and all its calls a result and
+// an ID that every provider takes.
+func (k *turnMaker) close() {
+	if len(k.turns) == 0 {
+		return
+	}
+	turn := &k.turns[len(k.turns)-1]
+	h := sha256.New()
+	for _, m := range k.digest {
+		written := m.Timestamp.written
+		m.Timestamp = looseTime{}
+		said, _ := json.Marshal(m) // it was JSON
+		fmt.Fprintf(h, "%s %s\n", written, said)
+	}
+	digest := hex.EncodeToString(h.Sum(nil))
+	k.made[digest]++
+	turn.ID = protocol.MessageID("import", k.key, fmt.Sprintf("%s %d", digest, k.made[digest]))
+
+	type position struct{ step, index int }
+	results := map[position]int{}
+	for i, m := range turn.Messages {
+		if m.Role == llm.RoleTool {
+			results[position{m.Step, m.Index}] = i
+		}
+	}
+	for _, m := range turn.Messages {
+		for i := range m.ToolCalls {
+			call := &m.ToolCalls[i]
+			if !fitID.MatchString(call.ID) {
+				call.ID = fmt.Sprintf("call_%.9s_%d_%d", turn.ID, m.Step, i)
+			}
+			if at, found := results[position{m.Step, i}]; found {
+				turn.Messages[at].CallID = call.ID
+				continue
+			}
+			turn.Messages = append(turn.Messages, store.Message{
+				Step: m.Step, Index: i, Role: llm.RoleTool, Content: NoResult, CallID: call.ID, Name: call.Name,
+				Failed: true, Filled: true, CreatedAt: m.CreatedAt,
+			})
+		}
+	}
+}
+
+var (
+	// fitID and notInName are what providers take.
+	fitID     = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+)
+
+func callName(name string) string {
+	name = notInName.ReplaceAllString(name, "_")
+	return name[:min(len(name), 64)]
+}
+
+// callArguments is text as the JSON object that arguments have to be.
+func callArguments(text string) string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &object) == nil && object != nil {
+		return text
+	}
+	if strings.TrimSpace(text) == "" || text == "null" {
+		return "{}"
+	}
+	raw, _ := json.Marshal(map[string]string{"_raw": text}) // strings always marshal
+	return string(raw)
+}
+
+// attachments are the paths of what was attached, as far as they can be read.
+func attachments(media json.RawMessage) (paths []string) {
+	_ = json.Unmarshal(media, &paths)
+	return paths
+}
+
+// runtimeContext is what nanobot adds to a message for the model, before or after it.
+var runtimeContext = regexp.MustCompile(
+	`^\[Runtime Context[^\]\n]*\]\n(?:(?:Current Time|Channel|Chat ID|Sender ID):[^\n]*\n*)+(?:\[/Runtime Context\]\n*)?|` +
+		`\n*\[Runtime Context[^\]\n]*\]\n(?:(?:Current Time|Channel|Chat ID|Sender ID):[^\n]*\n*)+$`)
+
+func withoutContext(text string) string { return runtimeContext.ReplaceAllString(text, "") }
