@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/approval"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/price"
@@ -47,15 +48,15 @@ type AgentOptions struct {
 	Remember    func(ctx context.Context, scope string) error
 	Environment skill.Environment // in which skills look for what they require
 	// Signal brings an accepted message to its session.
-	Signal func(ctx context.Context, message store.Inbound) error
+	Signal func(ctx context.Context, message domain.Inbound) error
 	// Approvals says which calls a person is asked about; its zero value: none.
 	Approvals approval.Policy
 	// Decided tells a workflow that an approval which it may wait for was decided;
 	// required with Approvals.
-	Decided func(ctx context.Context, workflowID string, d protocol.Decision) error
+	Decided func(ctx context.Context, workflowID string, d protocol.ApprovalDecision) error
 	// IsOperator reports whether who wrote by this route runs this, sees everybody's
 	// jobs and may answer every question; nil: nobody does.
-	IsOperator func(store.Route) bool
+	IsOperator func(domain.Route) bool
 	Jobs       JobOptions             // how scheduled prompts are run
 	Supervisor *supervisor.Supervisor // whose commands a stopped turn ends; may be nil
 	Events     event.Bus
@@ -88,7 +89,7 @@ func NewAgent(o AgentOptions) (*Agent, error) {
 }
 
 // tools are those that a session's turns have.
-func (a *Agent) tools(session protocol.SessionRef) *tool.Registry {
+func (a *Agent) tools(session domain.SessionRef) *tool.Registry {
 	if session.Depth == 0 {
 		return a.Tools
 	}

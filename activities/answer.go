@@ -8,6 +8,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -19,15 +20,15 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 	info := activity.GetInfo(ctx)
 	answer := store.AnswerInput{
 		Session: in.Session.Key, Channel: in.Session.Channel, Message: in.Message,
-		Reset:      in.Command == protocol.CommandNew,
-		Stop:       in.Command == protocol.CommandNew || in.Command == protocol.CommandStop,
+		Reset:      in.Command == domain.CommandNew,
+		Stop:       in.Command == domain.CommandNew || in.Command == domain.CommandStop,
 		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
 	}
 	turn, fresh, err := a.answer(ctx, in, answer)
 	if err != nil {
 		return protocol.AnswerResult{}, fmt.Errorf("answer /%s: %w", in.Command, err)
 	}
-	if in.Command == protocol.CommandNew {
+	if in.Command == domain.CommandNew {
 		a.rememberAll(ctx, in.Session.Key)
 	}
 	a.Events.Publish(ctx, in.Message, event.Event{Kind: event.Done})
@@ -35,53 +36,53 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 }
 
 // answer completes what is answered, and stores it.
-func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer store.AnswerInput) (turn store.Turn, fresh bool, err error) {
+func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer store.AnswerInput) (turn domain.Turn, fresh bool, err error) {
 	stopped := in.Stopped
 	if answer.Stop {
 		commands, err := a.stopBackground(ctx, in.Session.Key, in.Message)
 		if err != nil {
-			return store.Turn{}, false, err
+			return domain.Turn{}, false, err
 		}
 		stopped = stopped || commands
 	}
 	switch in.Command {
-	case protocol.CommandNew:
+	case domain.CommandNew:
 		answer.Reply = "New conversation."
-	case protocol.CommandStop:
+	case domain.CommandStop:
 		answer.Reply = "Nothing is running."
 		if stopped {
 			answer.Reply = "Stopped."
 		}
-	case protocol.CommandStatus:
+	case domain.CommandStatus:
 		commands := a.shownBackground(ctx, in.Session.Key)
 		answer.Reply = status(in.Status, commands != "") + a.children(ctx, in.Session.Key) + commands + a.waiting(ctx, in.Message)
-	case protocol.CommandModel:
+	case domain.CommandModel:
 		answer.Reply, answer.Model, err = a.chooseModel(ctx, in)
-	case protocol.CommandJobs:
+	case domain.CommandJobs:
 		answer.Reply = a.jobs(ctx, in.Session, in.Message)
-	case protocol.CommandUsage:
+	case domain.CommandUsage:
 		answer.Reply, err = a.usage(ctx, in)
-	case protocol.CommandApprove, protocol.CommandDeny:
+	case domain.CommandApprove, domain.CommandDeny:
 		answer.Reply, err = a.decide(ctx, in)
 	default:
 		answer.Reply = help()
 	}
 	if err != nil {
-		return store.Turn{}, false, err
+		return domain.Turn{}, false, err
 	}
 	return a.Store.Answer(ctx, answer)
 }
 
 // operator reports whether a message is from who runs this.
-func (a *Agent) operator(m store.Inbound) bool {
-	return a.IsOperator != nil && a.IsOperator(store.Route{Channel: m.Channel, Sender: m.Sender})
+func (a *Agent) operator(m domain.Inbound) bool {
+	return a.IsOperator != nil && a.IsOperator(domain.Route{Channel: m.Channel, Sender: m.Sender})
 }
 
 func help() string {
 	var b strings.Builder
 	b.WriteString("I answer messages, using tools where they help. Commands:\n")
-	for _, command := range protocol.Commands() {
-		fmt.Fprintf(&b, "\n- `%s` %s", command.Form("/"), command.Does)
+	for _, command := range domain.Commands() {
+		fmt.Fprintf(&b, "\n- `%s` %s", command.Form("/"), command.Description)
 	}
 	return b.String()
 }
@@ -108,7 +109,7 @@ func status(s *protocol.Status, commands bool) string {
 
 // spentNow is what the running turn used up.
 func spentNow(s *protocol.Status) string {
-	return fmt.Sprintf("%d tokens, cost %s", s.Tokens, protocol.Dollars(s.Cost, s.Unpriced))
+	return fmt.Sprintf("%d tokens, cost %s", s.Tokens, domain.Dollars(s.Cost, s.Unpriced))
 }
 
 // usage says what a session and its subagents used up.
@@ -118,7 +119,7 @@ func (a *Agent) usage(ctx context.Context, in protocol.AnswerInput) (string, err
 	if err != nil {
 		return "", err
 	}
-	var today, total store.Spent
+	var today, total domain.Spent
 	for _, day := range days {
 		total.Add(day.Spent)
 		if day.Key == now.Format(time.DateOnly) {
@@ -137,7 +138,7 @@ func (a *Agent) usage(ctx context.Context, in protocol.AnswerInput) (string, err
 	return b.String(), nil
 }
 
-func spent(s store.Spent) string {
+func spent(s domain.Spent) string {
 	return fmt.Sprintf("%d tokens in (%d of them cached), %d out, in %d model calls, cost %s",
-		s.PromptTokens, s.CachedTokens, s.CompletionTokens, s.Calls, protocol.Dollars(s.Cost, s.Unpriced))
+		s.PromptTokens, s.CachedTokens, s.CompletionTokens, s.Calls, domain.Dollars(s.Cost, s.Unpriced))
 }

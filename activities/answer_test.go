@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -20,23 +21,23 @@ func TestAnswer(t *testing.T) {
 		input protocol.AnswerInput
 		want  string
 	}{
-		{"help", protocol.AnswerInput{Command: protocol.CommandHelp}, "`/model [provider/model | default]` which model answers"},
-		{"new", protocol.AnswerInput{Command: protocol.CommandNew}, "New conversation."},
-		{"stop, of what runs", protocol.AnswerInput{Command: protocol.CommandStop, Stopped: true}, "Stopped."},
-		{"stop, of nothing", protocol.AnswerInput{Command: protocol.CommandStop}, "Nothing is running."},
-		{"status, of nothing", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{}}, "Nothing is running."},
-		{"status, of what runs", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{
+		{"help", protocol.AnswerInput{Command: domain.CommandHelp}, "`/model [provider/model | default]` show or change the model"},
+		{"new", protocol.AnswerInput{Command: domain.CommandNew}, "New conversation."},
+		{"stop, of what runs", protocol.AnswerInput{Command: domain.CommandStop, Stopped: true}, "Stopped."},
+		{"stop, of nothing", protocol.AnswerInput{Command: domain.CommandStop}, "Nothing is running."},
+		{"status, of nothing", protocol.AnswerInput{Command: domain.CommandStatus, Status: &protocol.Status{}}, "Nothing is running."},
+		{"status, of what runs", protocol.AnswerInput{Command: domain.CommandStatus, Status: &protocol.Status{
 			Turn: "m9", Step: 3, Doing: "exec: make", Tokens: 70, Queued: 2,
 		}}, "step 3 (exec: make), 70 tokens, cost $0 so far. 2 messages are waiting."},
-		{"status, with one more message", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{
+		{"status, with one more message", protocol.AnswerInput{Command: domain.CommandStatus, Status: &protocol.Status{
 			Turn: "m9", Queued: 1,
 		}}, "One message is waiting."},
-		{"status, of what costs something", protocol.AnswerInput{Command: protocol.CommandStatus, Status: &protocol.Status{
+		{"status, of what costs something", protocol.AnswerInput{Command: domain.CommandStatus, Status: &protocol.Status{
 			Turn: "m9", Tokens: 70, Cost: 12_300, Unpriced: 1,
 		}}, "70 tokens, cost at least $0.0123 so far."},
-		{"jobs, of which there are none", protocol.AnswerInput{Command: protocol.CommandJobs}, "There are no jobs."},
-		{"model", protocol.AnswerInput{Command: protocol.CommandModel}, "`scripted/scripted` answers, as configured."},
-		{"usage, of a conversation that begins", protocol.AnswerInput{Command: protocol.CommandUsage, Status: &protocol.Status{
+		{"jobs, of which there are none", protocol.AnswerInput{Command: domain.CommandJobs}, "There are no jobs."},
+		{"model", protocol.AnswerInput{Command: domain.CommandModel}, "`scripted/scripted` answers, as configured."},
+		{"usage, of a conversation that begins", protocol.AnswerInput{Command: domain.CommandUsage, Status: &protocol.Status{
 			Turn: "m9", Tokens: 70, Cost: 12_300,
 		}}, "- the running request: 70 tokens, cost $0.0123\n- today: 0 tokens in (0 of them cached), 0 out, in 0 model calls, cost $0\n"},
 	}
@@ -50,12 +51,12 @@ func TestAnswer(t *testing.T) {
 				result, err := execute[protocol.AnswerResult](t, b.agent.Answer, tt.input)
 				require.NoError(t, err)
 				require.Equal(t, i == 1, result.Answered)
-				require.Equal(t, protocol.OutboxID("m1"), result.Outbox)
+				require.Equal(t, domain.OutboxID("m1"), result.Outbox)
 			}
 			require.Contains(t, b.turn(t).Reply, tt.want)
 			kept, err := b.store.Session(t.Context(), session.Key)
 			require.NoError(t, err)
-			require.Equal(t, tt.input.Command == protocol.CommandNew, kept.Epoch == 1, "only /new begins a new conversation, and once")
+			require.Equal(t, tt.input.Command == domain.CommandNew, kept.Epoch == 1, "only /new begins a new conversation, and once")
 		})
 	}
 }
@@ -91,7 +92,7 @@ func (b *bundle) withModels(t *testing.T, other *llmtest.Server) {
 func (b *bundle) command(t *testing.T, id, text string) string {
 	t.Helper()
 	b.accept(t, id, text, false)
-	command, _ := protocol.ParseCommand(text)
+	command, _ := domain.ParseCommand(text)
 	_, err := execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{Session: session, Message: id, Command: command})
 	require.NoError(t, err)
 	turn, err := b.store.Turn(t.Context(), id)

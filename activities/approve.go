@@ -12,13 +12,12 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/approval"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // askedLimit is how much of a call's arguments a person is shown who is asked, in bytes.
@@ -35,7 +34,7 @@ const (
 
 // permit decides whether a call may be run. If a person is to be asked first, ask is
 // set; if it may not be run, refused says so to the model.
-func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call llm.ToolCall) (ask *protocol.Approval, refused string, err error) {
+func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call domain.ToolCall) (ask *protocol.PendingApproval, refused string, err error) {
 	title, destructive := call.Arguments, false
 	if t, err := a.tools(in.Session).Lookup(ctx, call.Name); err == nil {
 		title, destructive = t.Title([]byte(call.Arguments)), t.Destructive
@@ -49,40 +48,40 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call llm.
 	}
 	sum := sha256.Sum256([]byte(call.Arguments))
 	shown := showing(call, title)
-	asked, outbox, err := a.Store.AskApproval(ctx, store.Approval{
-		Call: protocol.CallKey(in.Turn, in.Step, in.Index), Turn: in.Turn, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
-		Tool: call.Name, Title: protocol.Cut(title, protocol.PreviewLimit), Shown: shown, Arguments: hex.EncodeToString(sum[:]),
+	asked, outbox, err := a.Store.AskApproval(ctx, domain.Approval{
+		Call: domain.CallKey(in.Turn, in.Step, in.Index), Turn: in.Turn, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
+		Tool: call.Name, Title: text.Cut(title, protocol.PreviewLimit), Arguments: shown, ArgumentsHash: hex.EncodeToString(sum[:]),
 	}, a.Approvals.Timeout(), a.question(call.Name, shown))
-	if err == nil && in.Unasked && asked.Status == channels.ApprovalWaiting {
-		asked, err = a.Store.DecideApproval(ctx, store.Decision{Approval: asked.ID, Status: channels.ApprovalDropped})
+	if err == nil && in.Withdrawn && asked.Status == domain.ApprovalWaiting {
+		asked, err = a.Store.DecideApproval(ctx, domain.Decision{Approval: asked.ID, Status: domain.ApprovalDropped})
 	}
 	switch {
-	case errors.Is(err, store.ErrConflict):
+	case errors.Is(err, domain.ErrConflict):
 		return nil, refusedOther, nil
 	case err != nil:
 		return nil, "", fmt.Errorf("ask for approval: %w", err)
 	}
 	switch asked.Status {
-	case channels.ApprovalApproved:
+	case domain.ApprovalApproved:
 		return nil, "", nil
-	case channels.ApprovalDenied:
+	case domain.ApprovalDenied:
 		return nil, refusedDenied, nil
-	case channels.ApprovalExpired:
+	case domain.ApprovalExpired:
 		return nil, refusedLate, nil
-	case channels.ApprovalDropped:
+	case domain.ApprovalDropped:
 		return nil, refusedUnsaid, nil
-	case channels.ApprovalWaiting:
+	case domain.ApprovalWaiting:
 	}
 	failpoint.Hit("approval.asked")
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Approval, ID: asked.ID, Tool: asked.Tool, Text: asked.Shown, Step: in.Step})
-	return &protocol.Approval{
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Approval, ID: asked.ID, Tool: asked.Tool, Text: asked.Arguments, Step: in.Step})
+	return &protocol.PendingApproval{
 		ID: asked.ID, Timeout: max(time.Until(asked.ExpiresAt), time.Second), Channel: asked.Channel, Outbox: outbox,
 	}, "", nil
 }
 
 // showing is what a person is shown of the arguments who is asked about a call: all, as
 // far as there is room. What is approved is what was shown.
-func showing(call llm.ToolCall, title string) string {
+func showing(call domain.ToolCall, title string) string {
 	shown := title
 	var arguments map[string]any
 	if json.Unmarshal([]byte(call.Arguments), &arguments) == nil && (len(arguments) > 1 || title == call.Arguments) {
@@ -95,7 +94,7 @@ func showing(call llm.ToolCall, title string) string {
 		}
 	}
 	if len(shown) > askedLimit {
-		return fmt.Sprintf("%s\n(the first %d of %d bytes)", protocol.Cut(shown, askedLimit), askedLimit, len(shown))
+		return fmt.Sprintf("%s\n(the first %d of %d bytes)", text.Cut(shown, askedLimit), askedLimit, len(shown))
 	}
 	return shown
 }
@@ -126,18 +125,18 @@ func (a *Agent) decide(ctx context.Context, in protocol.AnswerInput) (string, er
 	if !a.operator(message) && !a.Approvals.May(message.Channel, message.Sender, asked.Channel, asked.Sender) {
 		return "You may not answer this: " + a.whoMay(), nil
 	}
-	status := channels.ApprovalApproved
-	if in.Command == protocol.CommandDeny {
-		status = channels.ApprovalDenied
+	status := domain.ApprovalApproved
+	if in.Command == domain.CommandDeny {
+		status = domain.ApprovalDenied
 	}
-	decided, err := a.Store.DecideApproval(ctx, store.Decision{
+	decided, err := a.Store.DecideApproval(ctx, domain.Decision{
 		Approval: asked.ID, Status: status, By: message.Channel + ":" + message.Sender, In: message.ID,
 	})
 	if err != nil {
 		return "", err
 	}
 	failpoint.Hit("approval.decided")
-	if err := a.Decided(ctx, decided.WorkflowID, protocol.Decision{Approval: decided.ID}); err != nil {
+	if err := a.Decided(ctx, decided.WorkflowID, protocol.ApprovalDecision{Approval: decided.ID}); err != nil {
 		return "", fmt.Errorf("tell who waits for approval %s: %w", decided.ID, err)
 	}
 	return decision(decided, message.ID), nil
@@ -146,42 +145,42 @@ func (a *Agent) decide(ctx context.Context, in protocol.AnswerInput) (string, er
 // questionOf finds the question that a command is about: the one that it has answered
 // in an earlier attempt, that it names, or the only one of its chat. The problem is
 // for the user to read.
-func (a *Agent) questionOf(ctx context.Context, message store.Inbound) (asked store.Approval, problem string, err error) {
+func (a *Agent) questionOf(ctx context.Context, message domain.Inbound) (asked domain.Approval, problem string, err error) {
 	asked, err = a.Store.ApprovalDecidedIn(ctx, message.ID)
-	if !errors.Is(err, store.ErrNotFound) {
+	if !errors.Is(err, domain.ErrNotFound) {
 		return asked, "", err
 	}
-	_, id := protocol.ParseAnswer(message.Text)
+	_, id := domain.ParseAnswer(message.Text)
 	if id == "" {
-		waiting, err := a.Store.WaitingApprovals(ctx, store.Route{Channel: message.Channel, Chat: message.Chat, Thread: message.Thread})
+		waiting, err := a.Store.WaitingApprovals(ctx, domain.Route{Channel: message.Channel, Chat: message.Chat, Thread: message.Thread})
 		switch {
 		case err != nil:
-			return store.Approval{}, "", err
+			return domain.Approval{}, "", err
 		case len(waiting) == 0:
-			return store.Approval{}, "Nothing waits for an approval here.", nil
+			return domain.Approval{}, "Nothing waits for an approval here.", nil
 		case len(waiting) > 1:
-			return store.Approval{}, "Which one? Say its ID after the command." + asking(waiting), nil
+			return domain.Approval{}, "Which one? Say its ID after the command." + asking(waiting), nil
 		}
 		return waiting[0], "", nil
 	}
 	asked, err = a.Store.Approval(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return store.Approval{}, fmt.Sprintf("There is no question with the ID %q.", id), nil
+	if errors.Is(err, domain.ErrNotFound) {
+		return domain.Approval{}, fmt.Sprintf("There is no question with the ID %q.", id), nil
 	}
 	return asked, "", err
 }
 
 // decision says how a question stands that a message has just answered.
-func decision(a store.Approval, message string) string {
+func decision(a domain.Approval, message string) string {
 	what := fmt.Sprintf("`%s`: %s", a.Tool, brief(a.Title))
 	switch {
-	case a.Status == channels.ApprovalExpired:
+	case a.Status == domain.ApprovalExpired:
 		return "It is too late: nobody answered in time, and it was not run. " + what
-	case a.Status == channels.ApprovalDropped:
+	case a.Status == domain.ApprovalDropped:
 		return "It is not asked any more: the request went on or ended without it. " + what
 	case a.DecidedIn != message:
 		return fmt.Sprintf("It was %s already, by %s. %s", a.Status, a.DecidedBy, what)
-	case a.Status == channels.ApprovalDenied:
+	case a.Status == domain.ApprovalDenied:
 		return "Denied. " + what
 	}
 	return "Approved. " + what
@@ -200,14 +199,14 @@ func (a *Agent) waiting(ctx context.Context, message string) string {
 	if err != nil {
 		return ""
 	}
-	waiting, err := a.Store.WaitingApprovals(ctx, store.Route{Channel: asked.Channel, Chat: asked.Chat, Thread: asked.Thread})
+	waiting, err := a.Store.WaitingApprovals(ctx, domain.Route{Channel: asked.Channel, Chat: asked.Chat, Thread: asked.Thread})
 	if err != nil {
 		return "\n(what waits for an approval cannot be read: " + err.Error() + ")"
 	}
 	return asking(waiting)
 }
 
-func asking(waiting []store.Approval) string {
+func asking(waiting []domain.Approval) string {
 	var b strings.Builder
 	for _, w := range waiting {
 		fmt.Fprintf(&b, "\n- `%s` waits for approval: `%s`: %s", w.ID, w.Tool, brief(w.Title))

@@ -10,11 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/activities"
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/approval"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -22,7 +21,7 @@ import (
 type asker struct {
 	*bundle
 	runs    int
-	decided []protocol.Decision // what waiting workflows were told
+	decided []protocol.ApprovalDecision // what waiting workflows were told
 }
 
 func setupAsker(t *testing.T, arguments string, approvers ...string) *asker {
@@ -31,11 +30,11 @@ func setupAsker(t *testing.T, arguments string, approvers ...string) *asker {
 	policy, err := approval.New([]approval.Rule{{Tool: "poke", Do: approval.Ask}}, time.Hour, approvers)
 	require.NoError(t, err)
 	a.options.Approvals = policy
-	a.options.Decided = func(_ context.Context, _ string, d protocol.Decision) error {
+	a.options.Decided = func(_ context.Context, _ string, d protocol.ApprovalDecision) error {
 		a.decided = append(a.decided, d)
 		return nil
 	}
-	a.options.IsOperator = func(r store.Route) bool { return r.Sender == "root" }
+	a.options.IsOperator = func(r domain.Route) bool { return r.Sender == "root" }
 	a.agent, err = activities.NewAgent(a.options)
 	require.NoError(t, err)
 	a.add(t, "poke", tool.Once, func(context.Context, tool.Call) (tool.Result, error) {
@@ -51,10 +50,10 @@ func setupAsker(t *testing.T, arguments string, approvers ...string) *asker {
 // says accepts a command of a sender's and answers it.
 func (a *asker) says(t *testing.T, sender, text string) string {
 	t.Helper()
-	command, _ := protocol.ParseCommand(text)
+	command, _ := domain.ParseCommand(text)
 	id := fmt.Sprintf("c%d-%s", len(a.decided), sender+text)
-	_, _, err := a.store.Accept(t.Context(), store.Inbound{
-		ID: id, Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: sender, Text: text, Command: string(command),
+	_, _, err := a.store.Accept(t.Context(), domain.Inbound{
+		ID: id, Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: sender, Text: text, Command: command,
 	})
 	require.NoError(t, err)
 	_, err = execute[protocol.AnswerResult](t, a.agent.Answer, protocol.AnswerInput{Session: session, Message: id, Command: command})
@@ -65,7 +64,7 @@ func (a *asker) says(t *testing.T, sender, text string) string {
 }
 
 // ask makes the call, and returns the question.
-func (a *asker) ask(t *testing.T) protocol.Approval {
+func (a *asker) ask(t *testing.T) protocol.PendingApproval {
 	t.Helper()
 	result, err := a.callTool(t, 1, 0)
 	require.NoError(t, err)
@@ -102,7 +101,7 @@ func TestApproval(t *testing.T) {
 		require.Contains(t, a.says(t, "ana", "/status"), "`"+asked.ID+"` waits for approval: `poke`:")
 		require.Zero(t, a.runs)
 		require.Contains(t, a.says(t, "ana", "/approve"), "Approved. `poke`:")
-		require.Equal(t, []protocol.Decision{{Approval: asked.ID}}, a.decided)
+		require.Equal(t, []protocol.ApprovalDecision{{Approval: asked.ID}}, a.decided)
 		require.Equal(t, "poked", a.result(t))
 		require.Equal(t, "poked", a.result(t), "a retry")
 		require.Equal(t, 1, a.runs)
@@ -148,9 +147,9 @@ func TestApproval(t *testing.T) {
 		a := setupAsker(t, `{}`)
 		asked := a.ask(t)
 		a.accept(t, "c1", "/approve", false)
-		_, err := a.store.DecideApproval(t.Context(), store.Decision{Approval: asked.ID, Status: channels.ApprovalApproved, By: "test:ana", In: "c1"})
+		_, err := a.store.DecideApproval(t.Context(), domain.Decision{Approval: asked.ID, Status: domain.ApprovalApproved, By: "test:ana", In: "c1"})
 		require.NoError(t, err)
-		_, err = execute[protocol.AnswerResult](t, a.agent.Answer, protocol.AnswerInput{Session: session, Message: "c1", Command: protocol.CommandApprove})
+		_, err = execute[protocol.AnswerResult](t, a.agent.Answer, protocol.AnswerInput{Session: session, Message: "c1", Command: domain.CommandApprove})
 		require.NoError(t, err)
 		turn, err := a.store.Turn(t.Context(), "c1")
 		require.NoError(t, err)
@@ -162,7 +161,7 @@ func TestApproval(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, `{}`)
 		asked := a.ask(t)
-		result, err := execute[protocol.CallToolResult](t, a.agent.CallTool, protocol.CallToolInput{Session: session, Turn: "m1", Step: 1, Unasked: true})
+		result, err := execute[protocol.CallToolResult](t, a.agent.CallTool, protocol.CallToolInput{Session: session, Turn: "m1", Step: 1, Withdrawn: true})
 		require.NoError(t, err)
 		require.Contains(t, result.Preview, "the user wrote something else instead")
 		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "It is not asked any more")
@@ -174,7 +173,7 @@ func TestApproval(t *testing.T) {
 		a := setupAsker(t, `{}`)
 		a.ask(t)
 		a.says(t, "ana", "/approve")
-		result, err := execute[protocol.CallToolResult](t, a.agent.CallTool, protocol.CallToolInput{Session: session, Turn: "m1", Step: 1, Unasked: true})
+		result, err := execute[protocol.CallToolResult](t, a.agent.CallTool, protocol.CallToolInput{Session: session, Turn: "m1", Step: 1, Withdrawn: true})
 		require.NoError(t, err)
 		require.Equal(t, "poked", result.Preview)
 	})

@@ -8,18 +8,18 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/skill"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // ask makes one model call. A conversation that is too long for the model is
 // shortened from its old end, down to the running turn; pictures that it does not
 // take are left out.
-func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system string, begun store.Begun) (llm.Response, error) {
+func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system string, begun domain.Step) (llm.Response, error) {
 	model, err := a.modelOf(begun.Turn)
 	if err != nil {
 		return llm.Response{}, err
@@ -88,7 +88,7 @@ func (a *Agent) cost(response llm.Response) (int64, bool) {
 
 // system is the system prompt of a turn: that of its first step, so that a provider
 // can cache it and the turn does not change its mind half way.
-func (a *Agent) system(session protocol.SessionRef, begun store.Begun) (string, error) {
+func (a *Agent) system(session domain.SessionRef, begun domain.Step) (string, error) {
 	if begun.Prompt != "" {
 		return begun.Prompt, nil
 	}

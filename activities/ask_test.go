@@ -7,9 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 func TestPicturesThatTheModelDoesNotTake(t *testing.T) {
@@ -18,8 +17,8 @@ func TestPicturesThatTheModelDoesNotTake(t *testing.T) {
 	path := filepath.Join(b.workspace, "cat.png")
 	require.NoError(t, os.WriteFile(path, []byte("picture"), 0o600))
 	b.accept(t, "m1", "look", false)
-	_, err := b.store.SaveGathered(t.Context(), "m1", store.Gathered{
-		Text: "look", Files: []channels.SavedFile{{Name: "cat.png", MIME: "image/png", Path: path}},
+	_, err := b.store.SaveGathered(t.Context(), "m1", domain.Gathered{
+		Text: "look", Files: []domain.SavedFile{{Name: "cat.png", MIME: "image/png", Path: path}},
 	})
 	require.NoError(t, err)
 	result, err := b.complete(t, "m1", 1, "m1")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 )
@@ -37,12 +37,12 @@ func CommandsOf(ctx context.Context, stored *store.Store, commands *supervisor.S
 // it.
 func within(ctx context.Context, stored *store.Store, one, other string) (bool, error) {
 	for one != other {
-		id, isSubagent := protocol.SubagentOf(one)
+		id, isSubagent := domain.SubagentOf(one)
 		if !isSubagent {
 			return false, nil
 		}
 		subagent, err := stored.Subagent(ctx, id)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, domain.ErrNotFound) {
 			return false, nil
 		}
 		if err != nil {

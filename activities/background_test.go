@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
@@ -35,7 +36,7 @@ func (b *bundle) child(t *testing.T) string {
 	b.accept(t, "m1", "do it", false)
 	_, err := b.store.Begin(t.Context(), store.BeginInput{Session: session.Key, Channel: session.Channel, Turn: "m1", Step: 1, Messages: []string{"m1"}})
 	require.NoError(t, err)
-	child, err := b.store.Spawn(t.Context(), store.SpawnInput{ID: protocol.CallKey("m1", 1, 0), Turn: "m1", Label: "look", Task: "look", Limit: 1})
+	child, err := b.store.Spawn(t.Context(), store.SpawnInput{ID: domain.CallKey("m1", 1, 0), Turn: "m1", Label: "look", Task: "look", Limit: 1})
 	require.NoError(t, err)
 	return child.Session
 }
@@ -51,7 +52,7 @@ func TestStatusListsCommandsThatGoOn(t *testing.T) {
 	child := b.child(t)
 	start("m3.1.0", session.Key, "sleep 600 &&\n\techo done")
 	start("m4.1.0", child, "sleep 601")
-	_, err := b.store.EndSubagent(t.Context(), protocol.CallKey("m1", 1, 0), store.SubagentDone, "")
+	_, err := b.store.EndSubagent(t.Context(), domain.CallKey("m1", 1, 0), domain.SubagentDone, "")
 	require.NoError(t, err)
 	require.Regexp(t, "^No request is running, but commands are:\n"+
 		"- command `m3\\.1\\.0`, started \\d+s ago: sleep 600 && echo done\n"+
@@ -59,7 +60,7 @@ func TestStatusListsCommandsThatGoOn(t *testing.T) {
 
 	b.accept(t, "c4", "/status", false)
 	_, err = execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{
-		Session: session, Message: "c4", Command: protocol.CommandStatus, Status: &protocol.Status{Turn: "m9", Step: 1, Doing: "thinking"},
+		Session: session, Message: "c4", Command: domain.CommandStatus, Status: &protocol.Status{Turn: "m9", Step: 1, Doing: "thinking"},
 	})
 	require.NoError(t, err)
 	turn, err := b.store.Turn(t.Context(), "c4")
@@ -83,7 +84,7 @@ func TestCommandsThatGoOnAreEnded(t *testing.T) {
 				require.True(t, exit.Stopped)
 			}
 			later := start("m6.1.0", session.Key, "sleep 600")
-			command, _ := protocol.ParseCommand(text)
+			command, _ := domain.ParseCommand(text)
 			_, err := execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{Session: session, Message: "c1", Command: command})
 			require.NoError(t, err)
 			for _, runs := range []*supervisor.Process{later, other} {

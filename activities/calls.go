@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -20,13 +20,13 @@ const callLimit = 32
 // refuseCut answers a completion's last call when the completion was cut by its
 // limit of tokens: the arguments may be half of what the model meant. It comes
 // before the completion is stored, so that the call cannot be run in between.
-func (a *Agent) refuseCut(ctx context.Context, in protocol.CompleteInput, finish string, calls []llm.ToolCall) error {
+func (a *Agent) refuseCut(ctx context.Context, in protocol.CompleteInput, finish string, calls []domain.ToolCall) error {
 	if finish != finishLength || len(calls) == 0 {
 		return nil
 	}
 	last := len(calls) - 1
-	_, err := a.Store.SaveResult(ctx, store.Message{
-		Turn: in.Turn, Step: in.Step, Index: last, Role: llm.RoleTool, CallID: calls[last].ID, Name: calls[last].Name,
+	_, err := a.Store.SaveResult(ctx, domain.Message{
+		Turn: in.Turn, Step: in.Step, Index: last, Role: domain.RoleTool, CallID: calls[last].ID, Name: calls[last].Name,
 		Content: fmt.Sprintf("Not run: the completion was cut at its limit of %d tokens, so the arguments may be incomplete. Do it in smaller pieces.", a.MaxTokens),
 		Failed:  true, Filled: true,
 	})
@@ -41,13 +41,13 @@ const finishLength = "length"
 
 // completed is a stored completion as the workflow and the UI see it, with each
 // call resolved: how it may be retried, for how long it may run.
-func (a *Agent) completed(ctx context.Context, session protocol.SessionRef, turn store.Turn, m store.Message) protocol.CompleteResult {
+func (a *Agent) completed(ctx context.Context, session domain.SessionRef, turn domain.Turn, m domain.Message) protocol.CompleteResult {
 	result := protocol.CompleteResult{
-		Preview: protocol.Preview(m.Content, protocol.PreviewLimit),
+		Preview: text.Preview(m.Content, protocol.PreviewLimit),
 		Final:   len(m.ToolCalls) == 0,
 		Outbox:  turn.Outbox,
 		Model:   cmp.Or(turn.Model, a.configured().Title()),
-		Usage:   protocol.Usage(turn.Usage),
+		Usage:   domain.Usage(turn.Usage),
 		Cost:    turn.Cost, Unpriced: turn.Unpriced,
 	}
 	tools := a.tools(session)
@@ -56,14 +56,14 @@ func (a *Agent) completed(ctx context.Context, session protocol.SessionRef, turn
 		if t, err := tools.Lookup(ctx, call.Name); err == nil {
 			resolved.Kind, resolved.ReadOnly, resolved.Timeout = string(t.Kind), t.ReadOnly, t.Limit([]byte(call.Arguments))
 		}
-		resolved.Preview = protocol.Preview(title(ctx, tools, call), previewShare(len(m.ToolCalls)))
+		resolved.Preview = text.Preview(title(ctx, tools, call), previewShare(len(m.ToolCalls)))
 		result.Calls = append(result.Calls, resolved)
 	}
 	return result
 }
 
 // title is what a person is shown of a call's arguments.
-func title(ctx context.Context, tools *tool.Registry, call llm.ToolCall) string {
+func title(ctx context.Context, tools *tool.Registry, call domain.ToolCall) string {
 	t, err := tools.Lookup(ctx, call.Name)
 	if err != nil {
 		return call.Arguments
@@ -93,7 +93,7 @@ func previewShare(n int) int {
 // providers repeat theirs, leave them out, or refuse ones that come again. A name
 // that no tool can have is changed to one that they take, for they would refuse
 // the transcript ever after.
-func named(in protocol.CompleteInput, calls []llm.ToolCall) []llm.ToolCall {
+func named(in protocol.CompleteInput, calls []domain.ToolCall) []domain.ToolCall {
 	calls = calls[:min(len(calls), callLimit)]
 	for i := range calls {
 		calls[i].ID = fmt.Sprintf("call_%.9s_%d_%d", in.Turn, in.Step, i)

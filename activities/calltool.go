@@ -10,13 +10,14 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -49,7 +50,7 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", err)
 	}
 	if in.Index >= len(completion.ToolCalls) {
-		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", store.ErrNotFound)
+		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", domain.ErrNotFound)
 	}
 	call := completion.ToolCalls[in.Index]
 	approval, refused, err := a.permit(ctx, in, call)
@@ -57,8 +58,8 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 		return protocol.CallToolResult{Approval: approval}, err
 	}
 	a.Events.Publish(ctx, in.Turn, event.Event{
-		Kind: event.ToolStart, Tool: call.Name, Text: protocol.Cut(title(ctx, a.tools(in.Session), call), protocol.PreviewLimit),
-		Step: in.Step, ID: protocol.ApprovalID(protocol.CallKey(in.Turn, in.Step, in.Index)),
+		Kind: event.ToolStart, Tool: call.Name, Text: text.Cut(title(ctx, a.tools(in.Session), call), protocol.PreviewLimit),
+		Step: in.Step, ID: domain.ApprovalID(domain.CallKey(in.Turn, in.Step, in.Index)),
 	})
 	failpoint.Hit("tool.before")
 	result := tool.Result{Text: refused, Failed: true}
@@ -72,18 +73,18 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 		return protocol.CallToolResult{}, fmt.Errorf("store the result: %w", err)
 	}
 	failpoint.Hit("tool.stored")
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolDone, Tool: call.Name, Text: protocol.Cut(stored.Content, protocol.PreviewLimit), Step: in.Step})
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolDone, Tool: call.Name, Text: text.Cut(stored.Content, protocol.PreviewLimit), Step: in.Step})
 	return called(stored), nil
 }
 
 // runTool makes one attempt at a call. An error is one that another attempt may
 // cure; everything else is the model's to read.
-func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call llm.ToolCall, attempt int) (tool.Result, error) {
+func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call domain.ToolCall, attempt int) (tool.Result, error) {
 	t, err := a.tools(in.Session).Lookup(ctx, call.Name)
 	if err != nil {
 		return tool.Result{Text: err.Error(), Failed: true}, nil
 	}
-	j := &journal{store: a.Store, turn: in.Turn, call: protocol.CallKey(in.Turn, in.Step, in.Index)}
+	j := &journal{store: a.Store, turn: in.Turn, call: domain.CallKey(in.Turn, in.Step, in.Index)}
 	if t.Kind == tool.Once {
 		_, fresh, err := j.Intend(ctx, "call", nil)
 		switch {
@@ -99,8 +100,8 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call llm
 	result, err := a.run(ctx, t, tool.Call{
 		Key: j.call, Session: in.Session.Key, Attempt: attempt,
 		Arguments: json.RawMessage(call.Arguments), Journal: j,
-		Progress: func(text string) {
-			a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: protocol.Cut(text, protocol.PreviewLimit), Step: in.Step})
+		Progress: func(progress string) {
+			a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: text.Cut(progress, protocol.PreviewLimit), Step: in.Step})
 		},
 	})
 	outcome := metrics.OK
@@ -144,8 +145,8 @@ func retryTool(ctx context.Context, err error, attempt int) bool {
 // model is told that it fails.
 const toolTries = 3
 
-func called(m store.Message) protocol.CallToolResult {
-	return protocol.CallToolResult{Preview: protocol.Preview(m.Content, protocol.PreviewLimit), Failed: m.Failed}
+func called(m domain.Message) protocol.CallToolResult {
+	return protocol.CallToolResult{Preview: text.Preview(m.Content, protocol.PreviewLimit), Failed: m.Failed}
 }
 
 // journal is a [tool.Journal] in the store.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
@@ -38,10 +39,10 @@ func TestCallToolRunsACallOnce(t *testing.T) {
 		require.Equal(t, protocol.CallToolResult{Preview: "counted"}, result)
 	}
 	require.Len(t, ran, 1, "the second attempt adopts the stored result")
-	require.Equal(t, protocol.CallKey("m1", 1, 0), ran[0].Key)
+	require.Equal(t, domain.CallKey("m1", 1, 0), ran[0].Key)
 	require.Equal(t, session.Key, ran[0].Session)
 	require.JSONEq(t, `{"n":1}`, string(ran[0].Arguments))
-	require.Equal(t, event.Event{Kind: event.ToolStart, Tool: "count", Text: `{"n":1}`, Step: 1, ID: protocol.ApprovalID("m1.1.0")}, <-events)
+	require.Equal(t, event.Event{Kind: event.ToolStart, Tool: "count", Text: `{"n":1}`, Step: 1, ID: domain.ApprovalID("m1.1.0")}, <-events)
 	require.Equal(t, event.Event{Kind: event.ToolProgress, Tool: "count", Text: "half way", Step: 1}, <-events)
 	require.Equal(t, event.Event{Kind: event.ToolDone, Tool: "count", Text: "counted", Step: 1}, <-events)
 }
@@ -185,7 +186,7 @@ func TestCallToolAfterAnAttemptThatWasLost(t *testing.T) {
 		})
 		b.asked(t)
 		_, err := b.store.EndTurn(t.Context(), store.End{
-			Session: session.Key, Channel: session.Channel, Turn: "m1", Status: store.TurnStopped, Reply: "Stopped.", Fill: "stopped",
+			Session: session.Key, Channel: session.Channel, Turn: "m1", Status: domain.TurnStopped, Reply: "Stopped.", Fill: "stopped",
 		})
 		require.NoError(t, err)
 		result, err := b.callTool(t, 1, 0)
@@ -217,7 +218,7 @@ func TestCallToolOutput(t *testing.T) {
 		return b, b.model.Requests()[1].Results()[0]
 	}
 	nothing := func(*bundle) {}
-	file := filepath.Join("results", protocol.CallKey("m1", 1, 0)+".txt")
+	file := filepath.Join("results", domain.CallKey("m1", 1, 0)+".txt")
 
 	t.Run("of 5 MB is cut for the model and kept in a file", func(t *testing.T) {
 		t.Parallel()

@@ -8,13 +8,14 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // Complete makes the model call of a step, unless its completion is stored
@@ -38,8 +39,8 @@ func (a *Agent) tellRetry(ctx context.Context, in protocol.CompleteInput, attemp
 	if failed == nil || failed.Permanent() || attempt >= serviceTries {
 		return
 	}
-	text := fmt.Sprintf("attempt %d of %d failed: %v", attempt, serviceTries, err)
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Retry, Step: in.Step, Text: protocol.Cut(text, protocol.PreviewLimit)})
+	failure := fmt.Sprintf("attempt %d of %d failed: %v", attempt, serviceTries, err)
+	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Retry, Step: in.Step, Text: text.Cut(failure, protocol.PreviewLimit)})
 }
 
 func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info activity.Info) (protocol.CompleteResult, error) {
@@ -58,13 +59,13 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	if err != nil {
 		return protocol.CompleteResult{}, fmt.Errorf("begin step %d: %w", in.Step, err)
 	}
-	ended := begun.Turn.Status != store.TurnRunning
+	ended := begun.Turn.Status != domain.TurnRunning
 	switch {
 	case begun.Answered, ended && leftOut(begun.Inbound, in.Messages):
 		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
 	case begun.Completion != nil:
 		return a.completed(ctx, in.Session, begun.Turn, *begun.Completion), nil
-	case begun.Turn.Status == store.TurnDone:
+	case begun.Turn.Status == domain.TurnDone:
 		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
 	case ended:
 		return protocol.CompleteResult{}, store.ErrTurnEnded
@@ -79,7 +80,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	}
 	if len(stored.ToolCalls) == 0 {
 		a.rememberFull(ctx, begun)
-		a.Metrics.TurnEnded(in.Session.Channel, store.TurnDone, time.Since(begun.Turn.StartedAt))
+		a.Metrics.TurnEnded(in.Session.Channel, domain.TurnDone, time.Since(begun.Turn.StartedAt))
 		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
 	}
 	return a.completed(ctx, in.Session, begun.Turn, stored), nil
@@ -87,35 +88,35 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 
 // leftOut reports whether one of the messages is not among those that a turn has
 // taken in: it came after the turn had ended.
-func leftOut(taken []store.Inbound, messages []string) bool {
+func leftOut(taken []domain.Inbound, messages []string) bool {
 	return slices.ContainsFunc(messages, func(id string) bool {
-		return !slices.ContainsFunc(taken, func(m store.Inbound) bool { return m.ID == id })
+		return !slices.ContainsFunc(taken, func(m domain.Inbound) bool { return m.ID == id })
 	})
 }
 
 // call asks the model and stores what it says, and brings the turn up to date.
-func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *store.Begun) (store.Message, error) {
+func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *domain.Step) (domain.Message, error) {
 	system, err := a.system(in.Session, *begun)
 	if err != nil {
-		return store.Message{}, err
+		return domain.Message{}, err
 	}
 	started := time.Now()
 	failpoint.Hit("complete.before-model")
 	response, err := a.ask(ctx, in, system, *begun)
 	if err != nil {
-		return store.Message{}, err
+		return domain.Message{}, err
 	}
 	failpoint.Hit("complete.after-model")
 	calls := named(in, response.ToolCalls)
 	if err := a.refuseCut(ctx, in, response.FinishReason, calls); err != nil {
-		return store.Message{}, err
+		return domain.Message{}, err
 	}
 	by := a.answered(response)
 	cost, priced := a.cost(response)
 	stored, outbox, err := a.Store.SaveCompletion(ctx, store.Completion{
 		Turn: in.Turn, Step: in.Step,
-		Message: store.Message{
-			Turn: in.Turn, Step: in.Step, Role: llm.RoleAssistant,
+		Message: domain.Message{
+			Turn: in.Turn, Step: in.Step, Role: domain.RoleAssistant,
 			Content: response.Content, Reasoning: response.Reasoning, ToolCalls: calls,
 		},
 		Provider: by.provider, Model: response.Model, Usage: response.Usage, Cached: response.CachedTokens,
@@ -126,7 +127,7 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *stor
 		Silent: saysNothing(in.Session, response.Content),
 	})
 	if err != nil {
-		return store.Message{}, fmt.Errorf("store the completion: %w", err)
+		return domain.Message{}, fmt.Errorf("store the completion: %w", err)
 	}
 	failpoint.Hit("complete.stored")
 	begun.Turn.Outbox = outbox
@@ -141,7 +142,7 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *stor
 
 // announce tells who watches that a step starts: its text starts anew, and the
 // messages that joined are answered by this turn.
-func (a *Agent) announce(ctx context.Context, begun store.Begun, in protocol.CompleteInput) {
+func (a *Agent) announce(ctx context.Context, begun domain.Step, in protocol.CompleteInput) {
 	for _, m := range begun.Inbound {
 		if m.ID != in.Turn {
 			a.Events.Publish(ctx, m.ID, event.Event{Kind: event.TurnJoined, Text: in.Turn})
@@ -151,7 +152,7 @@ func (a *Agent) announce(ctx context.Context, begun store.Begun, in protocol.Com
 }
 
 // fill gives every tool call of the turn that has no result one that says so.
-func (a *Agent) fill(ctx context.Context, history []store.Message, turn string) ([]store.Message, error) {
+func (a *Agent) fill(ctx context.Context, history []domain.Message, turn string) ([]domain.Message, error) {
 	missing := prompt.Missing(history, turn)
 	for _, m := range missing {
 		m.Content, m.Failed, m.Filled = "No result: the call was interrupted and its outcome is unknown. Check before doing it again.", true, true

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
@@ -28,11 +29,11 @@ func TestCompleteStoresWhatTheModelSaid(t *testing.T) {
 	result, err := b.complete(t, "m1", 1, "m1")
 	require.NoError(t, err)
 	require.Equal(t, protocol.CompleteResult{
-		Preview: "hello", Final: true, Outbox: protocol.OutboxID("m1"), Model: "scripted/" + llmtest.Model,
-		Usage: protocol.Usage{PromptTokens: 10, CompletionTokens: 2}, Unpriced: 1,
+		Preview: "hello", Final: true, Outbox: domain.OutboxID("m1"), Model: "scripted/" + llmtest.Model,
+		Usage: domain.Usage{PromptTokens: 10, CompletionTokens: 2}, Unpriced: 1,
 	}, result)
 	turn := b.turn(t)
-	require.Equal(t, store.TurnDone, turn.Status)
+	require.Equal(t, domain.TurnDone, turn.Status)
 	require.Equal(t, "hello", turn.Reply)
 	require.Equal(t, event.Event{Kind: event.Reset, Step: 1}, <-events)
 	require.Equal(t, event.Text, (<-events).Kind)
@@ -90,7 +91,7 @@ func TestCompleteTakesMessagesIn(t *testing.T) {
 		result, err := b.complete(t, "m9", 1, "m1")
 		require.NoError(t, err)
 		require.True(t, result.Answered)
-		require.Equal(t, protocol.OutboxID("m1"), result.Outbox)
+		require.Equal(t, domain.OutboxID("m1"), result.Outbox)
 		require.Equal(t, 1, b.model.Count())
 	})
 
@@ -98,7 +99,7 @@ func TestCompleteTakesMessagesIn(t *testing.T) {
 		t.Parallel()
 		b := setup(t, calls(1, "noop", `{}`))
 		b.asked(t)
-		_, err := b.store.EndTurn(t.Context(), store.End{Session: session.Key, Channel: session.Channel, Turn: "m1", Status: store.TurnStopped, Reply: "Stopped."})
+		_, err := b.store.EndTurn(t.Context(), store.End{Session: session.Key, Channel: session.Channel, Turn: "m1", Status: domain.TurnStopped, Reply: "Stopped."})
 		require.NoError(t, err)
 		result, err := b.complete(t, "m1", 2)
 		require.NoError(t, err)

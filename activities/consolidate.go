@@ -7,11 +7,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -120,7 +122,7 @@ func (a *Agent) takeIn(ctx context.Context, scope memory.Scope, batch store.Batc
 // consolidation is what the model made of a batch: as stored, or asked now.
 func (a *Agent) consolidation(ctx context.Context, scope memory.Scope, batch store.Batch) (store.Consolidation, error) {
 	stored, err := a.Store.Consolidation(ctx, batch.ID)
-	if !errors.Is(err, store.ErrNotFound) {
+	if !errors.Is(err, domain.ErrNotFound) {
 		return stored, err
 	}
 	if err := a.askAgain(ctx, scope, batch); err != nil {
@@ -136,8 +138,8 @@ func (a *Agent) askAgain(ctx context.Context, scope memory.Scope, batch store.Ba
 		return fmt.Errorf("read the memory: %w", err)
 	}
 	messages := []llm.Message{
-		{Role: llm.RoleSystem, Content: "You keep the memory of an assistant. Answer with the tool save_memory and nothing else."},
-		{Role: llm.RoleUser, Content: memory.Request(current, batch.Messages, time.Local)},
+		{Role: domain.RoleSystem, Content: "You keep the memory of an assistant. Answer with the tool save_memory and nothing else."},
+		{Role: domain.RoleUser, Content: memory.Request(current, batch.Messages, time.Local)},
 	}
 	var refusal error
 	for range consolidationTries {
@@ -160,8 +162,8 @@ func (a *Agent) askAgain(ctx context.Context, scope memory.Scope, batch store.Ba
 			})
 		}
 		refusal = bad
-		messages = append(messages, llm.Message{Role: llm.RoleAssistant, Content: protocol.Cut(said(response), badAnswerLimit)},
-			llm.Message{Role: llm.RoleUser, Content: "That could not be used: " + bad.Error() + ". Answer again, with save_memory."})
+		messages = append(messages, llm.Message{Role: domain.RoleAssistant, Content: text.Cut(said(response), badAnswerLimit)},
+			llm.Message{Role: domain.RoleUser, Content: "That could not be used: " + bad.Error() + ". Answer again, with save_memory."})
 	}
 	return fmt.Errorf("%w: %w", errAnswer, refusal)
 }

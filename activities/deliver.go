@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 const (
@@ -43,7 +43,7 @@ func (a *Agent) awaitClaim(ctx context.Context, id string) {
 	defer poll.Stop()
 	for {
 		out, err := a.Store.Outbox(ctx, id)
-		if err != nil || out.State != store.OutboxPending || time.Since(out.ClaimedAt) > firstAttempt {
+		if err != nil || out.State != domain.OutboxPending || time.Since(out.ClaimedAt) > firstAttempt {
 			return
 		}
 		select {

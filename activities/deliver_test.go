@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
@@ -83,7 +84,7 @@ func TestFirstAttempt(t *testing.T) {
 		require.Empty(t, ended.Outbox)
 		b.accept(t, "m2", "/help", true)
 		answered, err := execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{
-			Session: session, Message: "m2", Command: protocol.CommandHelp,
+			Session: session, Message: "m2", Command: domain.CommandHelp,
 		})
 		require.NoError(t, err)
 		require.Empty(t, answered.Outbox)

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 const (
@@ -21,12 +20,12 @@ const (
 
 // takeDraft returns where the draft is that the reply takes over, empty if nowhere,
 // and whether there was one to look for. From then on nobody else touches it.
-func (o *Outbox) takeDraft(ctx context.Context, out store.Outbound) (platformID string, drafted bool, err error) {
-	if out.ID != protocol.OutboxID(out.Turn) {
+func (o *Outbox) takeDraft(ctx context.Context, out domain.Outbound) (platformID string, drafted bool, err error) {
+	if out.ID != domain.OutboxID(out.Turn) {
 		return "", false, nil
 	}
 	switch err := o.settleDraft(ctx, out.Turn); {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, domain.ErrNotFound):
 		return "", false, nil
 	case err != nil:
 		return "", false, fmt.Errorf("look for the reply's draft: %w", err)

@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -23,11 +24,11 @@ func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol
 	}
 	end := store.End{
 		Session: in.Session.Key, Channel: in.Session.Channel, Turn: in.Turn, Messages: in.Messages,
-		Status: store.TurnFailed, Reply: in.Reason, Fill: "No result: " + in.Reason, Silent: in.Silent,
+		Status: domain.TurnFailed, Reply: in.Reason, Fill: "No result: " + in.Reason, Silent: in.Silent,
 		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
 	}
 	if in.Ending == protocol.EndingStopped {
-		end.Status, end.Reply, end.Fill = store.TurnStopped, "Stopped.", "No result: the user stopped the request."
+		end.Status, end.Reply, end.Fill = domain.TurnStopped, "Stopped.", "No result: the user stopped the request."
 	}
 	started := time.Now()
 	turn, err := a.Store.EndTurn(ctx, end)

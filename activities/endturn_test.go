@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -38,11 +38,11 @@ func TestEndTurn(t *testing.T) {
 		defer cancel()
 		for range 2 {
 			ended := b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Messages: []string{"m2"}, Ending: protocol.EndingFailed, Reason: "The model is away."})
-			require.Equal(t, protocol.OutboxID("m1"), ended.Outbox, "ending it again changes nothing")
+			require.Equal(t, domain.OutboxID("m1"), ended.Outbox, "ending it again changes nothing")
 		}
 		require.Equal(t, event.Done, (<-joined).Kind)
 		turn := b.turn(t)
-		require.Equal(t, store.TurnFailed, turn.Status)
+		require.Equal(t, domain.TurnFailed, turn.Status)
 		require.Equal(t, "The model is away.", turn.Reply)
 		_, answered, err := b.store.MessageState(t.Context(), "m2")
 		require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestEndTurn(t *testing.T) {
 		_, err := b.complete(t, "m1", 1, "m1")
 		require.NoError(t, err)
 		require.Empty(t, b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped, Silent: true}).Outbox)
-		require.Equal(t, store.TurnStopped, b.turn(t).Status)
+		require.Equal(t, domain.TurnStopped, b.turn(t).Status)
 		require.Equal(t, "Stopped.", b.turn(t).Reply)
 	})
 
@@ -99,7 +99,7 @@ func TestEndTurn(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, commands.Stop(context.Background(), key)) })
 			return process
 		}
-		ours, other := run(protocol.CallKey("m1", 1, 0)), run(protocol.CallKey("m2", 1, 0))
+		ours, other := run(domain.CallKey("m1", 1, 0)), run(domain.CallKey("m2", 1, 0))
 		_, err = b.callTool(t, 1, 0)
 		require.NoError(t, err)
 		b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped})

@@ -12,10 +12,12 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -52,7 +54,7 @@ func failure(ctx, live context.Context, err error) error {
 	switch failed := remote.As(err); {
 	case errors.Is(err, llm.ErrTooLong):
 		return hopeless(protocol.ErrorTooLong, "The conversation is too long for the model. Start a new one with /new.")
-	case errors.Is(err, store.ErrTurnEnded), errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, store.ErrTurnEnded), errors.Is(err, domain.ErrNotFound):
 		return hopeless(protocol.ErrorInvalid, "The request had ended already: "+err.Error())
 	case errors.Is(err, errModel):
 		return hopeless(protocol.ErrorRefused, fmt.Sprintf("I could not ask: %v. `/model %s` goes back to the configured one.", err, defaultModel))
@@ -76,7 +78,7 @@ func undelivered(live context.Context, err error) error {
 	if ended := ctxFailure(live); ended != nil {
 		return ended
 	}
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, domain.ErrNotFound) {
 		return hopeless(protocol.ErrorInvalid, "There is no such reply: "+err.Error())
 	}
 	if failed := remote.As(err); failed != nil {
@@ -88,7 +90,7 @@ func undelivered(live context.Context, err error) error {
 // temporary is an error that another attempt may cure, after the time that the
 // service asked for.
 func temporary(failed *remote.Error, err error) error {
-	return temporal.NewApplicationErrorWithOptions(protocol.Cut(err.Error(), protocol.PreviewLimit), errorTemporary, temporal.ApplicationErrorOptions{
+	return temporal.NewApplicationErrorWithOptions(text.Cut(err.Error(), protocol.PreviewLimit), errorTemporary, temporal.ApplicationErrorOptions{
 		NextRetryDelay: min(failed.RetryAfter, longestWait),
 	})
 }
@@ -119,7 +121,7 @@ func ctxFailure(ctx context.Context) error {
 
 // hopeless is an error that no other attempt cures; message is for the user.
 func hopeless(kind, message string) error {
-	return temporal.NewApplicationErrorWithOptions(protocol.Cut(message, protocol.PreviewLimit), kind, temporal.ApplicationErrorOptions{NonRetryable: true})
+	return temporal.NewApplicationErrorWithOptions(text.Cut(message, protocol.PreviewLimit), kind, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
 // refusal says what a service refused and what to do about it.

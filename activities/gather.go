@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // mediaDir is where attached files are kept, in the workspace.
@@ -53,13 +53,13 @@ func (a *Agent) gather(ctx context.Context, in protocol.CompleteInput, attempt i
 	return nil
 }
 
-func (a *Agent) gatherFor(ctx context.Context, gatherer channels.Gatherer, message store.Inbound, attempt int) error {
+func (a *Agent) gatherFor(ctx context.Context, gatherer channels.Gatherer, message domain.Inbound, attempt int) error {
 	since, err := a.Store.Before(ctx, message.ID)
 	if err != nil {
 		return err
 	}
 	gathered, err := gatherer.Gather(ctx, channels.Gathering{
-		Message: message.Message(), Since: since,
+		Message: message, Since: since,
 		Save: func(name string, content io.Reader) (string, error) { return a.saveMedia(message.ID, name, content) },
 	})
 	if failed := remote.As(err); failed != nil && ctx.Err() == nil && (failed.Permanent() || attempt >= triesOf(failed)) {
@@ -74,7 +74,7 @@ func (a *Agent) gatherFor(ctx context.Context, gatherer channels.Gatherer, messa
 		return fmt.Errorf("gather what belongs to message %s: %w", message.ID, err)
 	}
 	failpoint.Hit("gather.done")
-	_, err = a.Store.SaveGathered(ctx, message.ID, store.Gathered{
+	_, err = a.Store.SaveGathered(ctx, message.ID, domain.Gathered{
 		Text: told(gathered), SenderName: gathered.SenderName, Zone: gathered.Zone, Files: gathered.Files,
 	})
 	failpoint.Hit("gather.stored")
@@ -144,7 +144,7 @@ const imageLimit = 20 << 20
 
 // images reads the pictures that came with messages, by message. One that is not
 // there any more, or is too much, is left out: its path is in the text.
-func (a *Agent) images(inbound []store.Inbound) map[string][]llm.Image {
+func (a *Agent) images(inbound []domain.Inbound) map[string][]llm.Image {
 	images := map[string][]llm.Image{}
 	room := imageLimit
 	for _, in := range inbound {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
@@ -22,13 +23,13 @@ const heartbeatFile = "HEARTBEAT.md"
 type JobOptions struct {
 	Overlap  dispatch.Overlap
 	IsActive func(time.Time) bool // whether the heartbeat beats at a time; nil: always
-	Route    store.Route          // where its replies go; no channel: nowhere
+	Route    domain.Route         // where its replies go; no channel: nowhere
 }
 
 // Fire brings a job's message to the session that it runs in, once for each of its times.
 func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireResult, error) {
 	compose := a.jobFiring
-	if in.Job == protocol.Heartbeat {
+	if in.Job == domain.Heartbeat {
 		compose = a.heartbeatFiring
 	}
 	firing, skipped, err := compose(ctx, in)
@@ -39,7 +40,7 @@ func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireR
 	switch {
 	case errors.Is(err, store.ErrBusy):
 		return protocol.FireResult{Skipped: "the last run is still at work"}, nil
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, domain.ErrNotFound):
 		return protocol.FireResult{Skipped: "the job has ended"}, nil
 	case err != nil:
 		return protocol.FireResult{}, fmt.Errorf("accept the message of job %s: %w", in.Job, err)
@@ -56,7 +57,7 @@ func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireR
 
 func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.Firing, skipped string, err error) {
 	job, err := a.Store.Job(ctx, in.Job)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, domain.ErrNotFound) {
 		return store.Firing{}, "there is no such job", nil
 	}
 	if err != nil {
@@ -68,12 +69,12 @@ func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.F
 		job.Label(), job.ID, schedule.Stamp(job, in.Due), job.Message)
 	f = store.Firing{
 		Message: inbound(in, job.RunsIn(), job.Route, text, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),
-		Skip: a.Jobs.Overlap == dispatch.OverlapSkip && job.Kind != store.JobAt,
+		Skip: a.Jobs.Overlap == dispatch.OverlapSkip && job.Kind != domain.JobAt,
 	}
 	f.Message.SenderName = job.SenderName
-	f.Message.Gathered = &store.Gathered{Text: text, SenderName: job.SenderName, Zone: job.Zone}
-	if own := f.Message.Session == protocol.JobSession(job.ID); own && a.Jobs.Overlap == dispatch.OverlapAllow {
-		f.Beside = protocol.JobSessionAt(job.ID, occurrence)
+	f.Message.Gathered = &domain.Gathered{Text: text, SenderName: job.SenderName, Zone: job.Zone}
+	if own := f.Message.Session == domain.JobSession(job.ID); own && a.Jobs.Overlap == dispatch.OverlapAllow {
+		f.Beside = domain.JobSessionAt(job.ID, occurrence)
 	}
 	return f, "", nil
 }
@@ -90,22 +91,22 @@ func (a *Agent) heartbeatFiring(_ context.Context, in protocol.FireInput) (f sto
 		return store.Firing{}, heartbeatFile + " asks for nothing", nil
 	}
 	text := fmt.Sprintf("[Heartbeat]\nRead %s in the workspace, and do what is due now. "+
-		"If nothing needs to be said about it, answer exactly %s.", heartbeatFile, protocol.HeartbeatOK)
+		"If nothing needs to be said about it, answer exactly %s.", heartbeatFile, domain.HeartbeatOK)
 	route := a.Jobs.Route
 	if route.Channel == "" {
-		route.Channel = protocol.Heartbeat
+		route.Channel = domain.Heartbeat
 	}
-	f = store.Firing{Message: inbound(in, protocol.JobSession(in.Job), route, text, in.Due.UTC().Format(time.RFC3339Nano)), Skip: true}
-	f.Message.Gathered = &store.Gathered{Text: text}
+	f = store.Firing{Message: inbound(in, domain.JobSession(in.Job), route, text, in.Due.UTC().Format(time.RFC3339Nano)), Skip: true}
+	f.Message.Gathered = &domain.Gathered{Text: text}
 	return f, "", nil
 }
 
 // inbound is the message of one occurrence of a job.
-func inbound(in protocol.FireInput, session string, route store.Route, text, occurrence string) store.Inbound {
-	return store.Inbound{
-		ID: protocol.JobMessage(in.Job, occurrence), Session: session,
+func inbound(in protocol.FireInput, session string, route domain.Route, text, occurrence string) domain.Inbound {
+	return domain.Inbound{
+		ID: domain.JobMessage(in.Job, occurrence), Session: session,
 		Channel: route.Channel, Chat: route.Chat, Thread: route.Thread, Push: route.Push, Sender: route.Sender,
-		Text: text, SentAt: in.Due,
+		Text: text, SentAt: in.Due, Queue: true,
 	}
 }
 
@@ -128,13 +129,13 @@ func asksForSomething(markdown string) bool {
 }
 
 // saysNothing reports whether a reply to the heartbeat is for nobody to read.
-func saysNothing(session protocol.SessionRef, reply string) bool {
-	return session.Key == protocol.Heartbeat && strings.Trim(reply, " \t\r\n`*.") == protocol.HeartbeatOK
+func saysNothing(session domain.SessionRef, reply string) bool {
+	return session.Key == domain.Heartbeat && strings.Trim(reply, " \t\r\n`*.") == domain.HeartbeatOK
 }
 
 // jobs answers /jobs, which a message asked: the session's jobs, or the operator's
 // all.
-func (a *Agent) jobs(ctx context.Context, session protocol.SessionRef, message string) string {
+func (a *Agent) jobs(ctx context.Context, session domain.SessionRef, message string) string {
 	asked, err := a.Store.Inbound(ctx, message)
 	key := session.Key
 	if err == nil && a.operator(asked) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -15,14 +15,14 @@ func TestJobsText(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(t.TempDir(), "store.db")})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	a := &Agent{AgentOptions: AgentOptions{Store: s, IsOperator: func(r store.Route) bool { return r.Sender == "root" }}}
-	_, err = s.AddJob(t.Context(), store.Job{ID: "j", Message: "water the plants", Kind: store.JobEvery, Spec: "3600", Session: "test:c1"}, "", 10)
+	a := &Agent{AgentOptions: AgentOptions{Store: s, IsOperator: func(r domain.Route) bool { return r.Sender == "root" }}}
+	_, err = s.AddJob(t.Context(), domain.Job{ID: "j", Message: "water the plants", Kind: domain.JobEvery, Spec: "3600", Session: "test:c1"}, "", 10)
 	require.NoError(t, err)
 	for id, sender := range map[string]string{"m1": "ana", "m2": "root"} {
-		_, _, err := s.Accept(t.Context(), store.Inbound{ID: id, Session: "test:c2", Channel: "test", Sender: sender, Text: "/jobs"})
+		_, _, err := s.Accept(t.Context(), domain.Inbound{ID: id, Session: "test:c2", Channel: "test", Sender: sender, Text: "/jobs"})
 		require.NoError(t, err)
 	}
-	require.Contains(t, a.jobs(t.Context(), protocol.SessionRef{Key: "test:c1"}, "m1"), "- `j` **water the plants**: every 1h; next ")
-	require.Equal(t, "There are no jobs.", a.jobs(t.Context(), protocol.SessionRef{Key: "test:c2"}, "m1"))
-	require.Contains(t, a.jobs(t.Context(), protocol.SessionRef{Key: "test:c2"}, "m2"), "`j`", "the operator sees all")
+	require.Contains(t, a.jobs(t.Context(), domain.SessionRef{Key: "test:c1"}, "m1"), "- `j` **water the plants**: every 1h; next ")
+	require.Equal(t, "There are no jobs.", a.jobs(t.Context(), domain.SessionRef{Key: "test:c2"}, "m1"))
+	require.Contains(t, a.jobs(t.Context(), domain.SessionRef{Key: "test:c2"}, "m2"), "`j`", "the operator sees all")
 }

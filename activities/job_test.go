@@ -12,9 +12,9 @@ import (
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // clock is a bundle whose signals are kept.
@@ -28,7 +28,7 @@ func setupClock(t *testing.T, jobs activities.JobOptions, script ...llmtest.Step
 	t.Helper()
 	c := &clock{bundle: setup(t, script...)}
 	c.options.Jobs = jobs
-	c.options.Signal = func(_ context.Context, m store.Inbound) error {
+	c.options.Signal = func(_ context.Context, m domain.Inbound) error {
 		if err := c.fail; err != nil {
 			c.fail = nil
 			return err
@@ -42,11 +42,11 @@ func setupClock(t *testing.T, jobs activities.JobOptions, script ...llmtest.Step
 	return c
 }
 
-func (c *clock) addJob(t *testing.T, kind store.JobKind, spec string) {
+func (c *clock) addJob(t *testing.T, kind domain.JobKind, spec string) {
 	t.Helper()
-	_, err := c.store.AddJob(t.Context(), store.Job{
+	_, err := c.store.AddJob(t.Context(), domain.Job{
 		ID: "j", Name: "plants", Message: "water them", Kind: kind, Spec: spec, Zone: "Europe/Berlin", Session: "slack:C1:1.2",
-		Route: store.Route{Channel: "slack", Chat: "C1", Thread: "1.2", Sender: "U1", Push: true}, SenderName: "Ana",
+		Route: domain.Route{Channel: "slack", Chat: "C1", Thread: "1.2", Sender: "U1", Push: true}, SenderName: "Ana",
 	}, "", 10)
 	require.NoError(t, err)
 }
@@ -66,16 +66,16 @@ func TestFire(t *testing.T) {
 	t.Run("the message goes where the job was made", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{Overlap: dispatch.OverlapSkip})
-		c.addJob(t, store.JobCron, "0 9 * * *")
+		c.addJob(t, domain.JobCron, "0 9 * * *")
 		result := c.fire(t, "j", "2026-03-02T08:00:00Z")
 		require.Equal(t, "job:j", result.Session)
 		in, err := c.store.Inbound(t.Context(), result.Message)
 		require.NoError(t, err)
 		require.Equal(t, "slack C1 1.2 U1 Ana", in.Channel+" "+in.Chat+" "+in.Thread+" "+in.Sender+" "+in.SenderName)
 		require.True(t, in.Push)
-		require.False(t, in.Join)
+		require.True(t, in.Queue)
 		require.Contains(t, in.Text, "[Scheduled job \"plants\" (j), due Mon 2026-03-02 09:00:00 CET]\nwater them\n")
-		require.Equal(t, &store.Gathered{Text: in.Text, SenderName: "Ana", Zone: "Europe/Berlin"}, in.Gathered, "its channel is not asked for more")
+		require.Equal(t, &domain.Gathered{Text: in.Text, SenderName: "Ana", Zone: "Europe/Berlin"}, in.Gathered, "its channel is not asked for more")
 		require.Equal(t, result, c.fire(t, "j", "2026-03-02T08:00:00Z"), "a retry")
 		require.Equal(t, []string{in.ID, in.ID}, c.signalled, "which signals again, for a signal may have been lost")
 		require.Equal(t, "the last run is still at work", c.fire(t, "j", "2026-03-03T08:00:00Z").Skipped)
@@ -84,7 +84,7 @@ func TestFire(t *testing.T) {
 	t.Run("a signal that fails is tried again", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{})
-		c.addJob(t, store.JobEvery, "3600")
+		c.addJob(t, domain.JobEvery, "3600")
 		c.fail = errors.New("Temporal is away")
 		_, err := execute[protocol.FireResult](t, c.agent.Fire, protocol.FireInput{Job: "j", Due: time.Unix(3600, 0)})
 		require.ErrorContains(t, err, "Temporal is away")
@@ -94,7 +94,7 @@ func TestFire(t *testing.T) {
 	t.Run("a time that the clocks show twice counts once", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{Overlap: dispatch.OverlapQueue})
-		c.addJob(t, store.JobCron, "30 2 * * *")
+		c.addJob(t, domain.JobCron, "30 2 * * *")
 		first := c.fire(t, "j", "2026-10-25T00:30:00Z")
 		require.Equal(t, first, c.fire(t, "j", "2026-10-25T01:30:00Z"))
 		require.NotEqual(t, first, c.fire(t, "j", "2026-10-26T01:30:00Z"))
@@ -103,7 +103,7 @@ func TestFire(t *testing.T) {
 	t.Run("a job for a time has then ended", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{Overlap: dispatch.OverlapSkip})
-		c.addJob(t, store.JobAt, "2026-03-02T08:00:00Z")
+		c.addJob(t, domain.JobAt, "2026-03-02T08:00:00Z")
 		early := c.fire(t, "j", "2026-03-01T08:00:00Z")
 		require.NotEmpty(t, early.Message, "run by hand")
 		late := c.fire(t, "j", "2026-03-04T12:00:00Z")
@@ -115,7 +115,7 @@ func TestFire(t *testing.T) {
 	t.Run("beside the last run, in a session of its own", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{Overlap: dispatch.OverlapAllow})
-		c.addJob(t, store.JobEvery, "3600")
+		c.addJob(t, domain.JobEvery, "3600")
 		require.Equal(t, "job:j", c.fire(t, "j", "2026-03-02T08:00:00Z").Session)
 		require.Equal(t, "job:j:2026-03-02T09%3A00%3A00Z", c.fire(t, "j", "2026-03-02T09:00:00Z").Session)
 	})
@@ -128,19 +128,20 @@ func TestFire(t *testing.T) {
 			dispatch.OverlapAllow: {Session: "http:main"},
 		} {
 			c := setupClock(t, activities.JobOptions{Overlap: overlap})
-			_, err := c.store.AddJob(t.Context(), store.Job{
-				ID: "j", Message: "water them", Kind: store.JobEvery, Spec: "3600", Zone: "UTC", Session: "http:main",
-				Route: store.Route{Channel: "http", Chat: "main", Sender: "http"},
+			_, err := c.store.AddJob(t.Context(), domain.Job{
+				ID: "j", Message: "water them", Kind: domain.JobEvery, Spec: "3600", Zone: "UTC", Session: "http:main",
+				Route: domain.Route{Channel: "http", Chat: "main", Sender: "http"},
 			}, "", 10)
 			require.NoError(t, err)
-			_, _, err = c.store.Accept(t.Context(), store.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main", Text: "hi"})
+			_, _, err = c.store.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main", Text: "hi"})
 			require.NoError(t, err)
 			result := c.fire(t, "j", "2026-03-02T08:00:00Z")
 			require.Equal(t, "http:main", result.Session, "that the conversation is busy does not matter")
 			in, err := c.store.Inbound(t.Context(), result.Message)
 			require.NoError(t, err)
 			require.Equal(t, "http main http j", in.Channel+" "+in.Chat+" "+in.Sender+" "+in.Job)
-			require.False(t, in.Push || in.Join)
+			require.False(t, in.Push)
+			require.True(t, in.Queue)
 			again := c.fire(t, "j", "2026-03-02T09:00:00Z")
 			require.Equal(t, second, protocol.FireResult{Session: again.Session, Skipped: again.Skipped}, overlap)
 		}
@@ -149,7 +150,7 @@ func TestFire(t *testing.T) {
 	t.Run("one that was removed does not", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{})
-		c.addJob(t, store.JobEvery, "3600")
+		c.addJob(t, domain.JobEvery, "3600")
 		require.NoError(t, c.store.RemoveJob(t.Context(), "j"))
 		require.Equal(t, "the job has ended", c.fire(t, "j", "2026-03-02T08:00:00Z").Skipped)
 		require.Equal(t, "there is no such job", c.fire(t, "x", "2026-03-02T08:00:00Z").Skipped)
@@ -169,7 +170,7 @@ func TestHeartbeat(t *testing.T) {
 			t.Parallel()
 			c := setupClock(t, activities.JobOptions{})
 			require.NoError(t, os.WriteFile(filepath.Join(c.workspace, "HEARTBEAT.md"), []byte(content), 0o600))
-			require.Equal(t, "HEARTBEAT.md asks for nothing", c.fire(t, protocol.Heartbeat, due).Skipped)
+			require.Equal(t, "HEARTBEAT.md asks for nothing", c.fire(t, domain.Heartbeat, due).Skipped)
 			require.Empty(t, c.signalled)
 		})
 	}
@@ -177,7 +178,7 @@ func TestHeartbeat(t *testing.T) {
 	t.Run("nothing comes of no file", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{})
-		require.Equal(t, "HEARTBEAT.md asks for nothing", c.fire(t, protocol.Heartbeat, due).Skipped)
+		require.Equal(t, "HEARTBEAT.md asks for nothing", c.fire(t, domain.Heartbeat, due).Skipped)
 	})
 
 	beating := func(t *testing.T, jobs activities.JobOptions, script ...llmtest.Step) *clock {
@@ -190,19 +191,19 @@ func TestHeartbeat(t *testing.T) {
 	t.Run("nothing comes of it outside of the active hours", func(t *testing.T) {
 		t.Parallel()
 		c := beating(t, activities.JobOptions{IsActive: func(time.Time) bool { return false }})
-		require.Equal(t, "outside of the active hours", c.fire(t, protocol.Heartbeat, due).Skipped)
+		require.Equal(t, "outside of the active hours", c.fire(t, domain.Heartbeat, due).Skipped)
 	})
 
 	t.Run("what there is to do is asked, one at a time", func(t *testing.T) {
 		t.Parallel()
-		c := beating(t, activities.JobOptions{Route: store.Route{Channel: "slack", Chat: "C1", Push: true}, IsActive: func(time.Time) bool { return true }})
-		result := c.fire(t, protocol.Heartbeat, due)
+		c := beating(t, activities.JobOptions{Route: domain.Route{Channel: "slack", Chat: "C1", Push: true}, IsActive: func(time.Time) bool { return true }})
+		result := c.fire(t, domain.Heartbeat, due)
 		require.Equal(t, "heartbeat", result.Session)
 		in, err := c.store.Inbound(t.Context(), result.Message)
 		require.NoError(t, err)
 		require.Equal(t, "slack C1", in.Channel+" "+in.Chat)
 		require.True(t, in.Push)
-		require.Equal(t, "the last run is still at work", c.fire(t, protocol.Heartbeat, "2026-03-02T08:30:00Z").Skipped)
+		require.Equal(t, "the last run is still at work", c.fire(t, domain.Heartbeat, "2026-03-02T08:30:00Z").Skipped)
 	})
 
 	for reply, delivered := range map[string]bool{
@@ -211,10 +212,10 @@ func TestHeartbeat(t *testing.T) {
 	} {
 		t.Run("the reply "+reply, func(t *testing.T) {
 			t.Parallel()
-			c := beating(t, activities.JobOptions{Route: store.Route{Channel: "slack", Chat: "C1", Push: true}}, llmtest.Text(reply))
-			message := c.fire(t, protocol.Heartbeat, due).Message
+			c := beating(t, activities.JobOptions{Route: domain.Route{Channel: "slack", Chat: "C1", Push: true}}, llmtest.Text(reply))
+			message := c.fire(t, domain.Heartbeat, due).Message
 			result, err := execute[protocol.CompleteResult](t, c.agent.Complete, protocol.CompleteInput{
-				Session: protocol.SessionRef{Key: protocol.Heartbeat, Channel: "slack"}, Turn: message, Step: 1, Messages: []string{message},
+				Session: domain.SessionRef{Key: domain.Heartbeat, Channel: "slack"}, Turn: message, Step: 1, Messages: []string{message},
 			})
 			require.NoError(t, err)
 			require.True(t, result.Final)

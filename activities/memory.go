@@ -6,25 +6,24 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/memory"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // scopeOf names the scope of a session's turns; nil for those that have no memory.
-func (a *Agent) scopeOf(session protocol.SessionRef) func(store.Inbound) string {
+func (a *Agent) scopeOf(session domain.SessionRef) func(domain.Inbound) string {
 	if session.Depth > 0 || a.Memory == nil {
 		return nil
 	}
-	return func(first store.Inbound) string { return a.scope(first).String() }
+	return func(first domain.Inbound) string { return a.scope(first).String() }
 }
 
-func (a *Agent) scope(in store.Inbound) memory.Scope { return a.Scope(in.Channel, in.Chat, in.Sender) }
+func (a *Agent) scope(in domain.Inbound) memory.Scope { return a.Scope(in.Channel, in.Chat, in.Sender) }
 
 // remembered is what the system prompt has of the memory of a turn's sender.
-func (a *Agent) remembered(begun store.Begun) (string, error) {
+func (a *Agent) remembered(begun domain.Step) (string, error) {
 	if a.Memory == nil || len(begun.Inbound) == 0 {
 		return "", nil
 	}
@@ -33,7 +32,7 @@ func (a *Agent) remembered(begun store.Begun) (string, error) {
 
 // rememberFull has the memory take in earlier turns once a session has a window
 // full of them. That it fails is no reason to fail the turn: the schedule comes by.
-func (a *Agent) rememberFull(ctx context.Context, begun store.Begun) {
+func (a *Agent) rememberFull(ctx context.Context, begun domain.Step) {
 	scope := begun.Turn.Scope
 	if scope == "" || len(begun.History)+1 < a.Window || a.rests.on(scope) {
 		return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/metrics/metricstest"
@@ -106,7 +107,7 @@ func TestCountsDeliveries(t *testing.T) {
 	}), b.workspace)
 	outbox.Metrics = m
 	deliver := func(turn string) error {
-		_, err := execute[protocol.DeliverResult](t, outbox.Deliver, protocol.DeliverInput{Outbox: protocol.OutboxID(turn)})
+		_, err := execute[protocol.DeliverResult](t, outbox.Deliver, protocol.DeliverInput{Outbox: domain.OutboxID(turn)})
 		return err
 	}
 	for _, id := range []string{"m1", "m2"} {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // nameLimitOfModel bounds, in bytes, the name of a model that a session is told to
@@ -34,7 +34,7 @@ func (a *Agent) configured() Model {
 }
 
 // modelOf returns the model that answers in a turn.
-func (a *Agent) modelOf(turn store.Turn) (Model, error) {
+func (a *Agent) modelOf(turn domain.Turn) (Model, error) {
 	if turn.Model == "" {
 		return a.configured(), nil
 	}
@@ -59,7 +59,7 @@ func (a *Agent) chooseModel(ctx context.Context, in protocol.AnswerInput) (reply
 	if err != nil {
 		return "", nil, err
 	}
-	_, arguments := protocol.ParseCommand(asked.Text)
+	_, arguments := domain.ParseCommand(asked.Text)
 	name := strings.Trim(arguments, "`\"'")
 	switch {
 	case name == "":

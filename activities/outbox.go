@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -45,7 +46,7 @@ func (o *Outbox) Deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 
 func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protocol.DeliverResult, error) {
 	out, err := o.claim(ctx, in.Outbox)
-	if err != nil || out.State != store.OutboxPending {
+	if err != nil || out.State != domain.OutboxPending {
 		return outcome(out), err
 	}
 	draft, drafted, err := o.takeDraft(ctx, out)
@@ -80,28 +81,28 @@ func MessageOutbox(o *Outbox) message.Outbox {
 	}
 }
 
-func outcome(out store.Outbound) protocol.DeliverResult {
-	return protocol.DeliverResult{PlatformID: out.PlatformID, Gone: out.State == store.OutboxFailed}
+func outcome(out domain.Outbound) protocol.DeliverResult {
+	return protocol.DeliverResult{PlatformID: out.PlatformID, Gone: out.State == domain.OutboxFailed}
 }
 
-func (o *Outbox) claim(ctx context.Context, id string) (store.Outbound, error) {
+func (o *Outbox) claim(ctx context.Context, id string) (domain.Outbound, error) {
 	out, err := o.store.ClaimOutbox(ctx, id)
 	if err != nil {
-		return store.Outbound{}, fmt.Errorf("claim the reply: %w", err)
+		return domain.Outbound{}, fmt.Errorf("claim the reply: %w", err)
 	}
 	return out, nil
 }
 
 // split returns the IDs of the parts that the reply is sent as; none if it is sent
 // whole, as questions are: they are short, and each part would have the buttons.
-func (o *Outbox) split(ctx context.Context, out store.Outbound) ([]string, error) {
+func (o *Outbox) split(ctx context.Context, out domain.Outbound) ([]string, error) {
 	splitter, ok := o.sender.(channels.Splitter)
 	if !ok || out.File != "" || out.Approval != "" {
 		return nil, nil
 	}
-	var parts []store.Part
+	var parts []domain.Part
 	for _, part := range splitter.Split(out.Text) {
-		parts = append(parts, store.Part(part))
+		parts = append(parts, domain.Part(part))
 	}
 	if len(parts) > 1 || len(parts) == 1 && parts[0].File != "" {
 		return o.store.SplitOutbox(ctx, out.ID, parts)
@@ -114,18 +115,18 @@ func (o *Outbox) split(ctx context.Context, out store.Outbound) ([]string, error
 
 // deliverParts delivers the parts of a claimed reply in order. The reply is where
 // its first part is, and cannot be delivered if one of them cannot.
-func (o *Outbox) deliverParts(ctx context.Context, out store.Outbound, parts []string, draft string) (store.Outbound, error) {
+func (o *Outbox) deliverParts(ctx context.Context, out domain.Outbound, parts []string, draft string) (domain.Outbound, error) {
 	for i, id := range parts {
 		part, err := o.claim(ctx, id)
 		if err != nil {
 			return out, err
 		}
-		if part.State == store.OutboxPending {
+		if part.State == domain.OutboxPending {
 			if part, err = o.deliverOne(ctx, part, draft); err != nil {
 				return out, err
 			}
 		}
-		if part.State == store.OutboxFailed {
+		if part.State == domain.OutboxFailed {
 			return o.failed(ctx, out, part.Error)
 		}
 		if i == 0 {
@@ -137,7 +138,7 @@ func (o *Outbox) deliverParts(ctx context.Context, out store.Outbound, parts []s
 }
 
 // deliverOne posts what was claimed, and records it.
-func (o *Outbox) deliverOne(ctx context.Context, out store.Outbound, draft string) (store.Outbound, error) {
+func (o *Outbox) deliverOne(ctx context.Context, out domain.Outbound, draft string) (domain.Outbound, error) {
 	failpoint.Hit("deliver.claimed")
 	sent, err := o.send(ctx, out, draft)
 	gone := errors.Is(err, channels.ErrGone) || errors.Is(err, fs.ErrNotExist) || hopelessly(err)
@@ -158,7 +159,7 @@ func (o *Outbox) deliverOne(ctx context.Context, out store.Outbound, draft strin
 	return o.sent(ctx, out)
 }
 
-func (o *Outbox) count(out store.Outbound, err error, gone bool) {
+func (o *Outbox) count(out domain.Outbound, err error, gone bool) {
 	outcome := metrics.OK
 	switch {
 	case gone:
@@ -169,27 +170,27 @@ func (o *Outbox) count(out store.Outbound, err error, gone bool) {
 	o.Metrics.Delivered(out.Channel, outcome)
 }
 
-func (o *Outbox) sent(ctx context.Context, out store.Outbound) (store.Outbound, error) {
+func (o *Outbox) sent(ctx context.Context, out domain.Outbound) (domain.Outbound, error) {
 	if err := o.store.MarkSent(ctx, out.ID, out.Fence, out.PlatformID); err != nil {
 		return out, fmt.Errorf("record the delivery: %w", err)
 	}
 	failpoint.Hit("deliver.stored")
-	out.State = store.OutboxSent
+	out.State = domain.OutboxSent
 	return out, nil
 }
 
-func (o *Outbox) failed(ctx context.Context, out store.Outbound, reason string) (store.Outbound, error) {
+func (o *Outbox) failed(ctx context.Context, out domain.Outbound, reason string) (domain.Outbound, error) {
 	if err := o.store.MarkFailed(ctx, out.ID, out.Fence, reason); err != nil {
 		return out, fmt.Errorf("record the failed delivery: %w", err)
 	}
-	out.State, out.Error = store.OutboxFailed, reason
+	out.State, out.Error = domain.OutboxFailed, reason
 	activity.GetLogger(ctx).Warn("a message cannot be delivered and is kept", "session", out.Session, "channel", out.Channel,
 		"chat", out.Chat, "thread", out.Thread, "reason", reason)
 	return out, nil
 }
 
 // send posts a message, unless an earlier attempt that left no word did so.
-func (o *Outbox) send(ctx context.Context, out store.Outbound, draft string) (channels.Sent, error) {
+func (o *Outbox) send(ctx context.Context, out domain.Outbound, draft string) (channels.Sent, error) {
 	msg := channels.OutboundMessage{
 		ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread, Text: out.Text, Draft: draft,
 		Approval: out.Approval,
@@ -214,7 +215,7 @@ func (o *Outbox) send(ctx context.Context, out store.Outbound, draft string) (ch
 }
 
 // content is what a file that is to be sent has in it.
-func (o *Outbox) content(out store.Outbound) ([]byte, error) {
+func (o *Outbox) content(out domain.Outbound) ([]byte, error) {
 	if out.Path == "" {
 		return []byte(out.Text), nil
 	}

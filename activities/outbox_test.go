@@ -10,10 +10,10 @@ import (
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // replied is a bundle with the reply "hello" to be delivered.
@@ -27,7 +27,7 @@ func replied(t *testing.T) (*bundle, protocol.DeliverInput) {
 }
 
 // claim looks at a reply by claiming it once more.
-func (b *bundle) claim(t *testing.T, in protocol.DeliverInput) store.Outbound {
+func (b *bundle) claim(t *testing.T, in protocol.DeliverInput) domain.Outbound {
 	t.Helper()
 	out, err := b.store.ClaimOutbox(t.Context(), in.Outbox)
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestDeliver(t *testing.T) {
 			}
 			require.Equal(t, 1, calls)
 			kept := b.claim(t, in)
-			require.Equal(t, store.OutboxFailed, kept.State)
+			require.Equal(t, domain.OutboxFailed, kept.State)
 			require.Equal(t, "hello", kept.Text)
 			require.NotEmpty(t, kept.Error)
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -24,29 +24,29 @@ const (
 
 // resultRow is a tool's result as the transcript has it. What the model is not
 // shown is kept whole in the store, and in a workspace file that it can read.
-func (a *Agent) resultRow(in protocol.CallToolInput, call llm.ToolCall, result tool.Result) store.Message {
-	text := strings.ToValidUTF8(result.Text, "\uFFFD")
-	if text == "" {
-		text = "(no output)"
+func (a *Agent) resultRow(in protocol.CallToolInput, call domain.ToolCall, result tool.Result) domain.Message {
+	output := strings.ToValidUTF8(result.Text, "\uFFFD")
+	if output == "" {
+		output = "(no output)"
 	}
-	row := store.Message{
-		Turn: in.Turn, Step: in.Step, Index: in.Index, Role: llm.RoleTool,
-		Content: text, CallID: call.ID, Name: call.Name, Failed: result.Failed,
+	row := domain.Message{
+		Turn: in.Turn, Step: in.Step, Index: in.Index, Role: domain.RoleTool,
+		Content: output, CallID: call.ID, Name: call.Name, Failed: result.Failed,
 	}
-	if len(text) <= shownLimit {
+	if len(output) <= shownLimit {
 		return row
 	}
-	file := filepath.Join(resultsDir, protocol.CallKey(in.Turn, in.Step, in.Index)+".txt")
+	file := filepath.Join(resultsDir, domain.CallKey(in.Turn, in.Step, in.Index)+".txt")
 	where := "the whole output is in the workspace file " + file
-	if err := a.keep(file, text); err != nil {
+	if err := a.keep(file, output); err != nil {
 		// The call was made: its result counts for more than the rest of it.
-		a.Logger.Warn("long result not kept in the workspace", "call", protocol.CallKey(in.Turn, in.Step, in.Index), "err", err)
+		a.Logger.Warn("long result not kept in the workspace", "call", domain.CallKey(in.Turn, in.Step, in.Index), "err", err)
 		where = "it could not be kept in a file: " + err.Error()
 	}
-	row.Full = []byte(protocol.Cut(text, keptLimit))
-	head, tail := headTail(text, shownLimit)
+	row.Full = []byte(text.Cut(output, keptLimit))
+	head, tail := headTail(output, shownLimit)
 	row.Content = fmt.Sprintf("%s\n\n[… %d of %d bytes left out; %s …]\n\n%s",
-		head, len(text)-len(head)-len(tail), len(text), where, tail)
+		head, len(output)-len(head)-len(tail), len(output), where, tail)
 	return row
 }
 

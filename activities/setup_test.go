@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
@@ -22,7 +23,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-var session = protocol.SessionRef{Key: "test:c1", Channel: "test"}
+var session = domain.SessionRef{Key: "test:c1", Channel: "test"}
 
 // bundle is an agent with a store, a scripted model and tools.
 type bundle struct {
@@ -66,7 +67,7 @@ func newStore(t *testing.T) *store.Store {
 // accept stores a message. A turn that it begins has its ID.
 func (b *bundle) accept(t *testing.T, id, text string, push bool) {
 	t.Helper()
-	_, fresh, err := b.store.Accept(t.Context(), store.Inbound{
+	_, fresh, err := b.store.Accept(t.Context(), domain.Inbound{
 		ID: id, Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: "ana", Text: text, Push: push,
 	})
 	require.NoError(t, err)
@@ -121,7 +122,7 @@ func (b *bundle) asked(t *testing.T) protocol.CompleteResult {
 }
 
 // turn is turn m1.
-func (b *bundle) turn(t *testing.T) store.Turn {
+func (b *bundle) turn(t *testing.T) domain.Turn {
 	t.Helper()
 	turn, err := b.store.Turn(t.Context(), "m1")
 	require.NoError(t, err)
@@ -129,7 +130,7 @@ func (b *bundle) turn(t *testing.T) store.Turn {
 }
 
 // rows are the messages of the session.
-func (b *bundle) rows(t *testing.T) []store.Message {
+func (b *bundle) rows(t *testing.T) []domain.Message {
 	t.Helper()
 	rows, err := b.store.Transcript(t.Context(), session.Key, -1, 0)
 	require.NoError(t, err)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // reportLimit bounds a subagent's report, in bytes.
@@ -16,7 +18,7 @@ const reportLimit = 16_000
 // Report ends a subagent: what its last turn said is put into its parent's inbox,
 // once, and signalled.
 func (a *Agent) Report(ctx context.Context, in protocol.ReportInput) error {
-	status, report := store.SubagentStopped, ""
+	status, report := domain.SubagentStopped, ""
 	if !in.Stopped {
 		turns, err := a.Store.Turns(ctx, in.Session.Key, 1)
 		if err != nil {
@@ -24,7 +26,7 @@ func (a *Agent) Report(ctx context.Context, in protocol.ReportInput) error {
 		}
 		status, report = reported(turns)
 	}
-	message, err := a.Store.EndSubagent(ctx, in.ID, status, protocol.Cut(report, reportLimit))
+	message, err := a.Store.EndSubagent(ctx, in.ID, status, text.Cut(report, reportLimit))
 	if err != nil {
 		return fmt.Errorf("store the report: %w", err)
 	}
@@ -38,15 +40,15 @@ func (a *Agent) Report(ctx context.Context, in protocol.ReportInput) error {
 }
 
 // reported is what a subagent's last turn amounts to.
-func reported(turns []store.Turn) (store.SubagentStatus, string) {
+func reported(turns []domain.Turn) (domain.SubagentStatus, string) {
 	if len(turns) == 0 {
-		return store.SubagentFailed, "It did not begin."
+		return domain.SubagentFailed, "It did not begin."
 	}
 	last := turns[0]
-	if last.Status != store.TurnDone {
-		return store.SubagentFailed, cmp.Or(last.Reply, "It ended without an answer.")
+	if last.Status != domain.TurnDone {
+		return domain.SubagentFailed, cmp.Or(last.Reply, "It ended without an answer.")
 	}
-	return store.SubagentDone, cmp.Or(last.Reply, "(it said nothing)")
+	return domain.SubagentDone, cmp.Or(last.Reply, "(it said nothing)")
 }
 
 // children says what each subagent of a session is doing, a line each.
@@ -57,7 +59,7 @@ func (a *Agent) children(ctx context.Context, session string) string {
 	}
 	var b strings.Builder
 	for _, child := range running {
-		fmt.Fprintf(&b, "\n- subagent %s (%s): %s", protocol.ShortID(child.ID), child.Label, a.doing(ctx, child.Session))
+		fmt.Fprintf(&b, "\n- subagent %s (%s): %s", domain.ShortID(child.ID), child.Label, a.doing(ctx, child.Session))
 	}
 	return b.String()
 }
@@ -84,21 +86,21 @@ const (
 )
 
 // brief is a call or a command on one line, cut.
-func brief(text string) string {
-	return protocol.Cut(strings.Join(strings.Fields(text), " "), doingLimit)
+func brief(s string) string {
+	return text.Cut(strings.Join(strings.Fields(s), " "), doingLimit)
 }
 
 // checkRunning refuses the steps of a subagent that was stopped.
-func (a *Agent) checkRunning(ctx context.Context, session protocol.SessionRef) error {
+func (a *Agent) checkRunning(ctx context.Context, session domain.SessionRef) error {
 	if session.Depth == 0 {
 		return nil
 	}
-	id, _ := protocol.SubagentOf(session.Key)
+	id, _ := domain.SubagentOf(session.Key)
 	subagent, err := a.Store.Subagent(ctx, id)
 	if err != nil {
 		return fmt.Errorf("look for the subagent: %w", err)
 	}
-	if subagent.Status != store.SubagentRunning {
+	if subagent.Status != domain.SubagentRunning {
 		return store.ErrTurnEnded
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // ErrNotAllowed is returned by the backend of [AllowFrom] for a message whose
@@ -34,7 +36,7 @@ type allowList struct {
 }
 
 // Accept implements [Backend].
-func (l allowList) Accept(ctx context.Context, msg InboundMessage) (Accepted, error) {
+func (l allowList) Accept(ctx context.Context, msg domain.Inbound) (Accepted, error) {
 	if msg.Sender == "" || !l.allowed[msg.Sender] {
 		return Accepted{}, ErrNotAllowed
 	}

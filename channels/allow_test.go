@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func TestAllowFrom(t *testing.T) {
@@ -28,7 +29,7 @@ func TestAllowFrom(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			backend := channeltest.NewBackend(nil)
-			msg := channels.InboundMessage{Channel: "test", ID: "1", Chat: "c", Sender: tt.sender, Text: "hi"}
+			msg := domain.Inbound{Channel: "test", PlatformID: "1", Chat: "c", Sender: tt.sender, Text: "hi"}
 			_, err := channels.AllowFrom(tt.senders, backend).Accept(t.Context(), msg)
 			if tt.allowed {
 				require.NoError(t, err)

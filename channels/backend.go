@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -18,10 +19,10 @@ type Backend interface {
 	Watch(ctx context.Context, id string, on func(event.Event)) error
 	// Transcript returns the stored messages of a session, oldest first.
 	// [ErrNotFound] if there is no such session.
-	Transcript(ctx context.Context, session string) ([]TranscriptMessage, error)
+	Transcript(ctx context.Context, session string) ([]domain.Message, error)
 	// Unasked returns the replies of a session that ended after a time and that nobody
 	// wrote for, oldest first, at most 100. None if there is no such session.
-	Unasked(ctx context.Context, session string, after time.Time) ([]UnaskedReply, error)
+	Unasked(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error)
 }
 
 // Inbox takes messages in and tells how they fare.
@@ -29,23 +30,17 @@ type Inbox interface {
 	// Accept takes a message. After a nil error it is durable and may be
 	// acknowledged. The same message again is not an error. [ErrConflict] if its
 	// ID was used for another text or session.
-	Accept(ctx context.Context, msg InboundMessage) (Accepted, error)
+	Accept(ctx context.Context, msg domain.Inbound) (Accepted, error)
 	// Message returns how far the answer to a message is, by our ID of it (see
 	// [Inbox.MessageID]). [ErrNotFound] if it was never accepted.
-	Message(ctx context.Context, id string) (MessageState, error)
+	Message(ctx context.Context, id string) (domain.Reply, error)
 	// MessageID returns our ID of a message from the platform's.
 	MessageID(channel, scope, id string) string
 	// Known reports whether a message was ever accepted in this conversation.
 	Known(ctx context.Context, channel, chat, thread string) (bool, error)
 	// Unanswered returns the channel's accepted messages whose reply is still to
 	// come, oldest first, at most 1,000.
-	Unanswered(ctx context.Context, channel string) ([]Waiting, error)
-}
-
-// Waiting is an accepted message whose reply is still to come.
-type Waiting struct {
-	ID      string // our ID of it
-	Message InboundMessage
+	Unanswered(ctx context.Context, channel string) ([]domain.Inbound, error)
 }
 
 // Pairing lets people in who are not on a channel's list, once the operator agreed

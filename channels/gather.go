@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Gatherer is a channel whose messages come without all that belongs to them: the
@@ -19,7 +21,7 @@ type Gatherer interface {
 
 // Gathering is what a [Gatherer] is asked for.
 type Gathering struct {
-	Message InboundMessage
+	Message domain.Inbound
 	// Since is when the session's message before this one was sent; zero if this is
 	// its first.
 	Since time.Time
@@ -34,7 +36,7 @@ type Gathered struct {
 	SenderName string    // empty: unknown
 	Zone       string    // IANA name of the sender's time zone; empty: unknown
 	Before     []Earlier // what others said in the thread that the session has not seen, oldest first
-	Files      []SavedFile
+	Files      []domain.SavedFile
 	Notes      []string // what could not be had and why, for the model: "report.pdf (30 MB) is larger than 20 MB"
 }
 
@@ -43,11 +45,4 @@ type Earlier struct {
 	Name   string // of who said it
 	Text   string
 	SentAt time.Time
-}
-
-// SavedFile is an attached file that was kept.
-type SavedFile struct {
-	Name string `json:"name"`
-	MIME string `json:"mime"`
-	Path string `json:"path"` // as Save returned it
 }

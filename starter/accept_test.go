@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 var errAway = errors.New("the engine is away")
 
-func away(protocol.Message) error { return errAway }
+func away(protocol.MessageRef) error { return errAway }
 
 func TestAccept(t *testing.T) {
 	t.Parallel()
@@ -25,13 +26,13 @@ func TestAccept(t *testing.T) {
 	t.Run("stores a message before it is signalled", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.engine.setRefuse(func(m protocol.Message) error {
+		b.engine.setRefuse(func(m protocol.MessageRef) error {
 			_, err := b.store.Inbound(context.Background(), m.ID)
 			return err
 		})
 		accepted := b.accept(t, inbound("1", "hi"))
 		require.Equal(t, channels.Accepted{
-			Message: protocol.MessageID("test", "", "1"), Session: "test:c1", WorkflowID: "session/test:c1",
+			Message: domain.MessageID("test", "", "1"), Session: "test:c1", WorkflowID: "session/test:c1",
 		}, accepted)
 		require.Equal(t, []string{accepted.Message}, b.engine.signalled())
 	})
@@ -39,18 +40,18 @@ func TestAccept(t *testing.T) {
 	t.Run("keeps all that the channel says of it", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		sent := channels.InboundMessage{
-			Channel: "test", Scope: "T1", ID: "1", Chat: "c1", Thread: "t1", Sender: "u1", SenderName: "Ana", Text: "hi",
+		sent := domain.Inbound{
+			Channel: "test", Scope: "T1", PlatformID: "1", Chat: "c1", Thread: "t1", Sender: "u1", SenderName: "Ana", Text: "hi",
 			SentAt: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Push: true,
-			Files: []channels.File{{ID: "F1", Name: "a.png", MIME: "image/png", Size: 7, URL: "https://files.example.com/F1"}},
+			Files: []domain.File{{ID: "F1", Name: "a.png", MIME: "image/png", Size: 7, URL: "https://files.example.com/F1"}},
 		}
 		accepted := b.accept(t, sent)
 		require.Equal(t, "test:c1:t1", accepted.Session)
 		stored, err := b.store.Inbound(t.Context(), accepted.Message)
 		require.NoError(t, err)
-		require.Equal(t, store.Inbound{
-			ID: protocol.MessageID("test", "T1", "1"), PlatformID: "1", Session: "test:c1:t1", Channel: "test", Chat: "c1", Thread: "t1",
-			Sender: "u1", SenderName: "Ana", Text: "hi", SentAt: sent.SentAt, AcceptedAt: stored.AcceptedAt, Push: true, Join: true, Files: sent.Files,
+		require.Equal(t, domain.Inbound{
+			ID: domain.MessageID("test", "T1", "1"), PlatformID: "1", Session: "test:c1:t1", Channel: "test", Chat: "c1", Thread: "t1",
+			Sender: "u1", SenderName: "Ana", Text: "hi", SentAt: sent.SentAt, AcceptedAt: stored.AcceptedAt, Push: true, Files: sent.Files,
 		}, stored)
 	})
 
@@ -62,7 +63,7 @@ func TestAccept(t *testing.T) {
 		require.Empty(t, b.engine.signalled())
 		state, err := b.Message(t.Context(), accepted.Message)
 		require.NoError(t, err)
-		require.Equal(t, channels.Queued, state.Status)
+		require.Equal(t, domain.ReplyQueued, state.Status)
 	})
 
 	t.Run("does not take one that it cannot store", func(t *testing.T) {
@@ -93,11 +94,11 @@ func TestAccept(t *testing.T) {
 		b := setup(t)
 		b.accept(t, inbound("1", "hi"))
 		_, err := b.Accept(t.Context(), inbound("1", "ho"))
-		require.ErrorIs(t, err, channels.ErrConflict)
+		require.ErrorIs(t, err, domain.ErrConflict)
 		elsewhere := inbound("1", "hi")
 		elsewhere.Chat = "c2"
 		_, err = b.Accept(t.Context(), elsewhere)
-		require.ErrorIs(t, err, channels.ErrConflict)
+		require.ErrorIs(t, err, domain.ErrConflict)
 		elsewhere.Scope = "c2"
 		b.accept(t, elsewhere)
 	})
@@ -107,7 +108,7 @@ func TestAccept(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := setup(t)
 			slow := time.Second
-			b.engine.setRefuse(func(protocol.Message) error {
+			b.engine.setRefuse(func(protocol.MessageRef) error {
 				time.Sleep(slow)
 				return nil
 			})
@@ -128,7 +129,7 @@ func TestAccept(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		b.engine.setRefuse(func(protocol.Message) error {
+		b.engine.setRefuse(func(protocol.MessageRef) error {
 			cancel()
 			return nil
 		})
@@ -155,25 +156,25 @@ func TestCommands(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		text    string
-		command protocol.Command
+		command domain.Command
 	}{
-		{"/new", protocol.CommandNew},
-		{"/NEW", protocol.CommandNew},
-		{"  /stop  ", protocol.CommandStop},
-		{"/status please", protocol.CommandStatus},
-		{"/help\nme", protocol.CommandHelp},
-		{"/help\tme", protocol.CommandHelp},
-		{"/model provider/model", protocol.CommandModel},
-		{"/jobs", protocol.CommandJobs},
-		{"/usage", protocol.CommandUsage},
-		{"/newest", protocol.CommandNone},
-		{"/etc/passwd", protocol.CommandNone},
-		{"new", protocol.CommandNone},
-		{"what is /new", protocol.CommandNone},
-		{"//new", protocol.CommandNone},
-		{"/", protocol.CommandNone},
-		{"", protocol.CommandNone},
-		{"/none", protocol.CommandNone},
+		{"/new", domain.CommandNew},
+		{"/NEW", domain.CommandNew},
+		{"  /stop  ", domain.CommandStop},
+		{"/status please", domain.CommandStatus},
+		{"/help\nme", domain.CommandHelp},
+		{"/help\tme", domain.CommandHelp},
+		{"/model provider/model", domain.CommandModel},
+		{"/jobs", domain.CommandJobs},
+		{"/usage", domain.CommandUsage},
+		{"/newest", domain.CommandNone},
+		{"/etc/passwd", domain.CommandNone},
+		{"new", domain.CommandNone},
+		{"what is /new", domain.CommandNone},
+		{"//new", domain.CommandNone},
+		{"/", domain.CommandNone},
+		{"", domain.CommandNone},
+		{"/none", domain.CommandNone},
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
@@ -184,7 +185,7 @@ func TestCommands(t *testing.T) {
 			stored, err := b.store.Inbound(t.Context(), accepted.Message)
 			require.NoError(t, err)
 			require.Equal(t, tt.text, stored.Text)
-			if tt.command != protocol.CommandNone {
+			if tt.command != domain.CommandNone {
 				require.Contains(t, b.engine.options[0].StaticSummary, `"/`+string(tt.command)+`"`)
 			}
 		})
@@ -195,9 +196,9 @@ func TestTranscript(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.Transcript(t.Context(), "test:c1")
-	require.ErrorIs(t, err, channels.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	_, err = b.Message(t.Context(), "m1")
-	require.ErrorIs(t, err, channels.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 
 	m := b.accept(t, inbound("1", "hi")).Message
 	b.begin(t, m, 1, m)
@@ -205,14 +206,14 @@ func TestTranscript(t *testing.T) {
 	transcript, err := b.Transcript(t.Context(), "test:c1")
 	require.NoError(t, err)
 	require.Len(t, transcript, 2)
-	require.Equal(t, "user", transcript[0].Role)
+	require.Equal(t, domain.RoleUser, transcript[0].Role)
 	require.Equal(t, "hi", transcript[0].Content)
 	require.Equal(t, "hello", transcript[1].Content)
 	state, err := b.Message(t.Context(), m)
 	require.NoError(t, err)
-	require.Equal(t, channels.MessageState{
-		Message: m, Session: "test:c1", Status: channels.Done, Reply: "hello", Turn: m,
-		Usage: channels.Usage{PromptTokens: 3, CompletionTokens: 2},
+	require.Equal(t, domain.Reply{
+		Message: m, Session: "test:c1", Status: domain.ReplyDone, Text: "hello", Turn: m,
+		Usage: domain.Usage{PromptTokens: 3, CompletionTokens: 2},
 	}, state)
 
 	// A new conversation begins with an empty transcript.

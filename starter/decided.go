@@ -12,7 +12,7 @@ import (
 
 // Decided tells a workflow that an approval which it may wait for was decided. One
 // that is gone waits for nothing.
-func (s *Starter) Decided(ctx context.Context, workflowID string, d protocol.Decision) error {
+func (s *Starter) Decided(ctx context.Context, workflowID string, d protocol.ApprovalDecision) error {
 	ctx, cancel := context.WithTimeout(ctx, signalTimeout)
 	defer cancel()
 	err := s.o.Client.SignalWorkflow(ctx, workflowID, "", protocol.ApprovalSignal, d)

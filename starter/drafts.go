@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // ClaimDraft implements [channels.Drafts].
@@ -17,7 +17,7 @@ func (s *Starter) ClaimDraft(ctx context.Context, message string) (reply string,
 		return "", err
 	}
 	failpoint.Hit("draft.claimed")
-	return protocol.OutboxID(message), nil
+	return domain.OutboxID(message), nil
 }
 
 // PostedDraft implements [channels.Drafts].

@@ -9,8 +9,8 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -39,7 +39,7 @@ func (s *Starter) adoptOlder(ctx context.Context, age time.Duration) error {
 	for _, turn := range turns {
 		described, err := s.o.Client.DescribeWorkflowExecution(ctx, turn.WorkflowID, "")
 		_, lost := errors.AsType[*serviceerror.NotFound](err)
-		subagent, isSubagent := protocol.SubagentOf(turn.Session)
+		subagent, isSubagent := domain.SubagentOf(turn.Session)
 		switch {
 		case lost && isSubagent:
 			err = s.adoptChild(ctx, turn, subagent)
@@ -56,7 +56,7 @@ func (s *Starter) adoptOlder(ctx context.Context, age time.Duration) error {
 }
 
 // restart signals the message that began a turn, whose ID the turn has.
-func (s *Starter) restart(ctx context.Context, turn store.Turn) error {
+func (s *Starter) restart(ctx context.Context, turn domain.Turn) error {
 	inbound, err := s.o.Store.Inbound(ctx, turn.ID)
 	if err != nil {
 		return err
@@ -67,25 +67,25 @@ func (s *Starter) restart(ctx context.Context, turn store.Turn) error {
 
 // adoptChild closes the turn of a subagent that has reported already. Another one goes
 // on: see [Starter.watchSubagents].
-func (s *Starter) adoptChild(ctx context.Context, turn store.Turn, id string) error {
+func (s *Starter) adoptChild(ctx context.Context, turn domain.Turn, id string) error {
 	subagent, err := s.o.Store.Subagent(ctx, id)
-	if err != nil || subagent.Status == store.SubagentRunning {
+	if err != nil || subagent.Status == domain.SubagentRunning {
 		return err
 	}
 	return s.closeTurn(ctx, turn, "the subagent had ended")
 }
 
 // closeOrphan ends a turn whose workflow has closed without doing so.
-func (s *Starter) closeOrphan(ctx context.Context, turn store.Turn, status enumspb.WorkflowExecutionStatus) error {
+func (s *Starter) closeOrphan(ctx context.Context, turn domain.Turn, status enumspb.WorkflowExecutionStatus) error {
 	if status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return nil
 	}
 	return s.closeTurn(ctx, turn, "the run was ended from outside ("+status.String()+")")
 }
 
-func (s *Starter) closeTurn(ctx context.Context, turn store.Turn, reason string) error {
+func (s *Starter) closeTurn(ctx context.Context, turn domain.Turn, reason string) error {
 	end := store.End{
-		Session: turn.Session, Turn: turn.ID, Status: store.TurnStopped, Silent: true,
+		Session: turn.Session, Turn: turn.ID, Status: domain.TurnStopped, Silent: true,
 		Reply: "It was not finished: " + reason + ".", Fill: "No result: " + reason + ".",
 	}
 	if _, err := s.o.Store.EndTurn(ctx, end); err != nil {

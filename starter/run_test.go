@@ -59,7 +59,7 @@ func TestSweeper(t *testing.T) {
 			elsewhere := inbound("3", "three")
 			elsewhere.Chat = "c2"
 			three := b.accept(t, elsewhere).Message
-			b.engine.setRefuse(func(m protocol.Message) error {
+			b.engine.setRefuse(func(m protocol.MessageRef) error {
 				if m.ID == one {
 					return errAway
 				}

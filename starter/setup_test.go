@@ -10,8 +10,8 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/starter"
@@ -22,8 +22,8 @@ type engine struct {
 	client.Client
 
 	mu      sync.Mutex
-	refuse  func(protocol.Message) error // nil: takes all
-	signals []protocol.Message
+	refuse  func(protocol.MessageRef) error // nil: takes all
+	signals []protocol.MessageRef
 	options []client.StartWorkflowOptions
 }
 
@@ -32,7 +32,7 @@ func (e *engine) SignalWithStartWorkflow(
 ) (client.WorkflowRun, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	message := arg.(protocol.Message)
+	message := arg.(protocol.MessageRef)
 	if e.refuse != nil {
 		if err := e.refuse(message); err != nil {
 			return nil, err
@@ -54,7 +54,7 @@ func (schedules) Create(context.Context, client.ScheduleOptions) (client.Schedul
 	return nil, nil
 }
 
-func (e *engine) setRefuse(refuse func(protocol.Message) error) {
+func (e *engine) setRefuse(refuse func(protocol.MessageRef) error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.refuse = refuse
@@ -89,11 +89,11 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-func inbound(id, text string) channels.InboundMessage {
-	return channels.InboundMessage{Channel: "test", ID: id, Chat: "c1", Sender: "ana", Text: text}
+func inbound(id, text string) domain.Inbound {
+	return domain.Inbound{Channel: "test", PlatformID: id, Chat: "c1", Sender: "ana", Text: text}
 }
 
-func (b *bundle) accept(t *testing.T, msg channels.InboundMessage) channels.Accepted {
+func (b *bundle) accept(t *testing.T, msg domain.Inbound) channels.Accepted {
 	t.Helper()
 	accepted, err := b.Accept(t.Context(), msg)
 	require.NoError(t, err)
@@ -112,8 +112,8 @@ func (b *bundle) begin(t *testing.T, turn string, step int, message string) {
 func (b *bundle) answer(t *testing.T, turn string, step int, reply string) {
 	t.Helper()
 	_, _, err := b.store.SaveCompletion(t.Context(), store.Completion{
-		Turn: turn, Step: step, Message: store.Message{Content: reply}, Final: true, Reply: reply,
-		Usage: llm.Usage{PromptTokens: 3, CompletionTokens: 2},
+		Turn: turn, Step: step, Message: domain.Message{Content: reply}, Final: true, Reply: reply,
+		Usage: domain.Usage{PromptTokens: 3, CompletionTokens: 2},
 	})
 	require.NoError(t, err)
 }

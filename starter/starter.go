@@ -16,11 +16,13 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -71,31 +73,19 @@ func New(o Options) (*Starter, error) {
 }
 
 // Accept implements [channels.Backend].
-func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+func (s *Starter) Accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	failpoint.Hit("accept.start")
 	command, err := s.command(ctx, msg)
 	if err != nil {
 		return channels.Accepted{}, err
 	}
-	stored, fresh, err := s.o.Store.Accept(ctx, store.Inbound{
-		ID:         protocol.MessageID(msg.Channel, msg.Scope, msg.ID),
-		Session:    protocol.SessionKey(msg.Channel, msg.Chat, msg.Thread),
-		Channel:    msg.Channel,
-		Chat:       msg.Chat,
-		Thread:     msg.Thread,
-		Sender:     msg.Sender,
-		SenderName: msg.SenderName,
-		Text:       msg.Text,
-		Command:    string(command),
-		Push:       msg.Push,
-		Join:       s.o.Steer && !msg.Queue,
-		SentAt:     msg.SentAt,
-		Files:      msg.Files,
-		PlatformID: msg.ID,
-	})
+	msg.ID = domain.MessageID(msg.Channel, msg.Scope, msg.PlatformID)
+	msg.Session = domain.SessionKey(msg.Channel, msg.Chat, msg.Thread)
+	msg.Command, msg.Queue = command, msg.Queue || !s.o.Steer
+	stored, fresh, err := s.o.Store.Accept(ctx, msg)
 	switch {
-	case errors.Is(err, store.ErrConflict):
-		return channels.Accepted{}, channels.ErrConflict
+	case errors.Is(err, domain.ErrConflict):
+		return channels.Accepted{}, domain.ErrConflict
 	case err != nil:
 		return channels.Accepted{}, fmt.Errorf("accept a message: %w", err)
 	}
@@ -124,28 +114,28 @@ func (s *Starter) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 
 // command is what a message asks of the session itself. A word is an answer where a
 // question waits for one.
-func (s *Starter) command(ctx context.Context, msg channels.InboundMessage) (protocol.Command, error) {
-	if command, _ := protocol.ParseCommand(msg.Text); command != protocol.CommandNone {
+func (s *Starter) command(ctx context.Context, msg domain.Inbound) (domain.Command, error) {
+	if command, _ := domain.ParseCommand(msg.Text); command != domain.CommandNone {
 		return command, nil
 	}
-	answer, id := protocol.ParseAnswer(msg.Text)
-	if answer == protocol.CommandNone {
-		return protocol.CommandNone, nil
+	answer, id := domain.ParseAnswer(msg.Text)
+	if answer == domain.CommandNone {
+		return domain.CommandNone, nil
 	}
-	waiting, err := s.o.Store.WaitingApprovals(ctx, store.Route{Channel: msg.Channel, Chat: msg.Chat, Thread: msg.Thread})
+	waiting, err := s.o.Store.WaitingApprovals(ctx, domain.Route{Channel: msg.Channel, Chat: msg.Chat, Thread: msg.Thread})
 	if err != nil {
-		return protocol.CommandNone, fmt.Errorf("accept a message: %w", err)
+		return domain.CommandNone, fmt.Errorf("accept a message: %w", err)
 	}
 	for _, w := range waiting {
 		if id == "" || id == w.ID {
 			return answer, nil
 		}
 	}
-	return protocol.CommandNone, nil
+	return domain.CommandNone, nil
 }
 
 // bring signals an accepted message, or leaves it to the sweeper.
-func (s *Starter) bring(ctx context.Context, m store.Inbound) {
+func (s *Starter) bring(ctx context.Context, m domain.Inbound) {
 	err := s.signalInOrder(ctx, m)
 	if err == nil {
 		return
@@ -162,7 +152,7 @@ var errBehind = errors.New("an earlier message of the session is not signalled y
 
 // signalInOrder signals a message that has just arrived, unless an earlier one of
 // its session is held.
-func (s *Starter) signalInOrder(ctx context.Context, m store.Inbound) error {
+func (s *Starter) signalInOrder(ctx context.Context, m domain.Inbound) error {
 	if s.held.any(m.Session) {
 		return errBehind
 	}
@@ -170,18 +160,18 @@ func (s *Starter) signalInOrder(ctx context.Context, m store.Inbound) error {
 }
 
 // signal tells a message's session of it, starting the session if need be.
-func (s *Starter) signal(ctx context.Context, m store.Inbound) error {
-	ref := protocol.SessionRef{Key: m.Session, Channel: m.Channel}
+func (s *Starter) signal(ctx context.Context, m domain.Inbound) error {
+	ref := domain.SessionRef{Key: m.Session, Channel: m.Channel}
 	model, err := s.o.Store.SessionModel(ctx, m.Session)
 	if err != nil {
 		return err
 	}
-	preview := protocol.Cut(strings.Join(strings.Fields(m.Text), " "), previewLimit)
+	preview := text.Cut(strings.Join(strings.Fields(m.Text), " "), previewLimit)
 	ctx, cancel := context.WithTimeout(ctx, signalTimeout)
 	defer cancel()
 	_, err = s.o.Client.SignalWithStartWorkflow(ctx, protocol.WorkflowID(m.Session),
-		protocol.MessageSignal, protocol.Message{
-			ID: m.ID, Sender: m.Sender, Command: protocol.Command(m.Command), Join: m.Join, Preview: preview, Child: m.Child,
+		protocol.MessageSignal, protocol.MessageRef{
+			ID: m.ID, Sender: m.Sender, Command: m.Command, Join: !m.Queue, Preview: preview, Child: m.Child,
 		},
 		client.StartWorkflowOptions{
 			TaskQueue:             protocol.AgentQueue,
@@ -202,15 +192,15 @@ func (s *Starter) signal(ctx context.Context, m store.Inbound) error {
 const previewLimit = 120
 
 // summary is a run's title in the UI: slack C1 · @ana: "deploy staging…".
-func summary(m store.Inbound, preview string) string {
+func summary(m domain.Inbound, preview string) string {
 	who := m.SenderName
 	if who == "" {
 		who = m.Sender
 	}
 	if m.Command != "" {
-		preview = "/" + m.Command
+		preview = "/" + string(m.Command)
 	}
-	return protocol.Cut(fmt.Sprintf("%s %s · @%s: %q", m.Channel, m.Chat, who, preview), 2*previewLimit)
+	return text.Cut(fmt.Sprintf("%s %s · @%s: %q", m.Channel, m.Chat, who, preview), 2*previewLimit)
 }
 
 var (
@@ -219,10 +209,10 @@ var (
 	senderAttribute  = temporal.NewSearchAttributeKeyKeyword(protocol.SearchSender)
 )
 
-func searchAttributes(m store.Inbound) temporal.SearchAttributes {
+func searchAttributes(m domain.Inbound) temporal.SearchAttributes {
 	return temporal.NewSearchAttributes(
 		channelAttribute.ValueSet(m.Channel),
-		sessionAttribute.ValueSet(protocol.Cut(m.Session, 255)),
-		senderAttribute.ValueSet(protocol.Cut(m.Sender, 255)),
+		sessionAttribute.ValueSet(text.Cut(m.Session, 255)),
+		senderAttribute.ValueSet(text.Cut(m.Sender, 255)),
 	)
 }

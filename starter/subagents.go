@@ -10,8 +10,9 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // subagentAge is how old a subagent is before we look whether its workflow is
@@ -23,7 +24,7 @@ const subagentInterval = 15 * time.Second
 
 // Signal brings a message that is accepted to its session, starting that if need
 // be. On an error the sweeper will.
-func (s *Starter) Signal(ctx context.Context, message store.Inbound) error {
+func (s *Starter) Signal(ctx context.Context, message domain.Inbound) error {
 	return s.signalInOrder(ctx, message)
 }
 
@@ -60,7 +61,7 @@ func (s *Starter) watchSubagentsOlder(ctx context.Context, age time.Duration) er
 }
 
 // restartChild starts the workflow of a subagent, as who spawned it did.
-func (s *Starter) restartChild(ctx context.Context, subagent store.Subagent) error {
+func (s *Starter) restartChild(ctx context.Context, subagent domain.Subagent) error {
 	depth, err := s.depth(ctx, subagent)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (s *Starter) restartChild(ctx context.Context, subagent store.Subagent) err
 		TaskQueue:             protocol.AgentQueue,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowTaskTimeout:   workflowTaskTimeout,
-		StaticSummary:         protocol.Cut("subagent of "+subagent.Parent+": "+subagent.Label, 2*previewLimit),
+		StaticSummary:         text.Cut("subagent of "+subagent.Parent+": "+subagent.Label, 2*previewLimit),
 	}, protocol.SubagentWorkflow, protocol.SubagentInput(subagent.ID, depth, s.o.Model, s.o.SubagentSteps))
 	if _, there := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); there {
 		return nil
@@ -80,10 +81,10 @@ func (s *Starter) restartChild(ctx context.Context, subagent store.Subagent) err
 }
 
 // depth is how many subagents are above each other, this one included.
-func (s *Starter) depth(ctx context.Context, subagent store.Subagent) (int, error) {
+func (s *Starter) depth(ctx context.Context, subagent domain.Subagent) (int, error) {
 	depth := 1
 	for parent := subagent.Parent; ; depth++ {
-		id, is := protocol.SubagentOf(parent)
+		id, is := domain.SubagentOf(parent)
 		if !is {
 			return depth, nil
 		}
@@ -95,9 +96,9 @@ func (s *Starter) depth(ctx context.Context, subagent store.Subagent) (int, erro
 	}
 }
 
-func (s *Starter) buryChild(ctx context.Context, subagent store.Subagent, reason string) error {
+func (s *Starter) buryChild(ctx context.Context, subagent domain.Subagent, reason string) error {
 	s.log.Warn("a subagent is dead, reporting it as failed", "subagent", subagent.ID, "session", subagent.Parent, "reason", reason)
-	message, err := s.o.Store.EndSubagent(ctx, subagent.ID, store.SubagentFailed, "It did not finish: "+reason+".")
+	message, err := s.o.Store.EndSubagent(ctx, subagent.ID, domain.SubagentFailed, "It did not finish: "+reason+".")
 	if err != nil || message.ID == "" || message.Turn != "" {
 		return err
 	}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 func TestUnasked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	unasked := func(after time.Time) []channels.UnaskedReply {
+	unasked := func(after time.Time) []domain.BackgroundReply {
 		t.Helper()
 		all, err := b.Unasked(t.Context(), "test:c1", after)
 		require.NoError(t, err)
@@ -23,7 +23,7 @@ func TestUnasked(t *testing.T) {
 
 	m := b.accept(t, inbound("1", "hi")).Message
 	b.begin(t, m, 1, m)
-	_, err := b.store.AddJob(t.Context(), store.Job{ID: "j", Name: "plants", Kind: store.JobEvery, Spec: "60"}, m, 5)
+	_, err := b.store.AddJob(t.Context(), domain.Job{ID: "j", Name: "plants", Kind: domain.JobEvery, Spec: "60"}, m, 5)
 	require.NoError(t, err)
 	b.answer(t, m, 1, "hello")
 	require.Empty(t, unasked(time.Time{}), "somebody wrote for it")
@@ -31,14 +31,14 @@ func TestUnasked(t *testing.T) {
 	job, err := b.store.Job(t.Context(), "j")
 	require.NoError(t, err)
 	require.Equal(t, "test:c1", job.RunsIn())
-	_, err = b.store.Fire(t.Context(), store.Firing{Job: "j", Message: store.Inbound{ID: "f1", Session: job.RunsIn(), Channel: "test", Chat: "c1"}})
+	_, err = b.store.Fire(t.Context(), store.Firing{Job: "j", Message: domain.Inbound{ID: "f1", Session: job.RunsIn(), Channel: "test", Chat: "c1"}})
 	require.NoError(t, err)
 	b.begin(t, "f1", 1, "f1")
 	b.answer(t, "f1", 1, "water them")
 	all := unasked(time.Time{})
 	require.Len(t, all, 1)
-	require.Equal(t, channels.UnaskedReply{
-		Turn: "f1", Cause: channels.CauseJob, Label: "plants", Status: channels.Done, Reply: "water them", EndedAt: all[0].EndedAt,
+	require.Equal(t, domain.BackgroundReply{
+		Turn: "f1", Cause: domain.CauseJob, Label: "plants", Status: domain.ReplyDone, Text: "water them", EndedAt: all[0].EndedAt,
 	}, all[0])
 	require.Empty(t, unasked(all[0].EndedAt))
 }

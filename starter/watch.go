@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // watchInterval is how often a watcher looks into the store itself, should an
@@ -21,19 +19,16 @@ const transcriptLimit = 1000
 
 // MessageID implements [channels.Backend].
 func (s *Starter) MessageID(channel, scope, id string) string {
-	return protocol.MessageID(channel, scope, id)
+	return domain.MessageID(channel, scope, id)
 }
 
 // Message implements [channels.Backend].
-func (s *Starter) Message(ctx context.Context, id string) (channels.MessageState, error) {
+func (s *Starter) Message(ctx context.Context, id string) (domain.Reply, error) {
 	inbound, turn, err := s.o.Store.MessageState(ctx, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return channels.MessageState{}, channels.ErrNotFound
-	case err != nil:
-		return channels.MessageState{}, fmt.Errorf("look up a message: %w", err)
+	if err != nil {
+		return domain.Reply{}, fmt.Errorf("look up a message: %w", err)
 	}
-	state := channels.MessageState{Message: inbound.ID, Session: inbound.Session, Status: channels.Queued}
+	state := domain.Reply{Message: inbound.ID, Session: inbound.Session, Status: domain.ReplyQueued}
 	if turn == nil {
 		// Nobody may be there for a turn before it that nobody wrote for.
 		if fetched := !inbound.Push && inbound.Command == ""; fetched {
@@ -41,70 +36,54 @@ func (s *Starter) Message(ctx context.Context, id string) (channels.MessageState
 		}
 		return state, err
 	}
-	state.Turn, state.Reply, state.Usage = turn.ID, turn.Reply, channels.Usage(turn.Usage)
+	state.Turn, state.Text, state.Usage = turn.ID, turn.Reply, turn.Usage
 	if state.Status = statusOf(turn.Status); state.Status.Ended() {
 		state.Answered, err = s.answered(ctx, inbound)
 	} else {
 		state.Approvals, err = s.approvals(ctx, inbound)
 	}
 	if err != nil {
-		return channels.MessageState{}, err
+		return domain.Reply{}, err
 	}
 	return state, nil
 }
 
 // answered is how the question stands that a message answered; nil if it is none that
 // did, or there is no such question.
-func (s *Starter) answered(ctx context.Context, m store.Inbound) (*channels.AnsweredApproval, error) {
-	if command := protocol.Command(m.Command); command != protocol.CommandApprove && command != protocol.CommandDeny {
+func (s *Starter) answered(ctx context.Context, m domain.Inbound) (*domain.AnsweredApproval, error) {
+	if command := domain.Command(m.Command); command != domain.CommandApprove && command != domain.CommandDeny {
 		return nil, nil
 	}
 	a, err := s.o.Store.ApprovalDecidedIn(ctx, m.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		_, id := protocol.ParseAnswer(m.Text)
+	if errors.Is(err, domain.ErrNotFound) {
+		_, id := domain.ParseAnswer(m.Text)
 		a, err = s.o.Store.Approval(ctx, id)
 	}
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, domain.ErrNotFound):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("look up what a message answered: %w", err)
 	}
-	return &channels.AnsweredApproval{ID: a.ID, Status: a.Status, By: a.DecidedBy, Counts: a.DecidedIn == m.ID}, nil
+	return &domain.AnsweredApproval{ID: a.ID, Status: a.Status, By: a.DecidedBy, Counts: a.DecidedIn == m.ID}, nil
 }
 
 // approvals are the questions that wait for an answer where a message came from.
-func (s *Starter) approvals(ctx context.Context, m store.Inbound) ([]channels.Approval, error) {
-	rows, err := s.o.Store.WaitingApprovals(ctx, store.Route{Channel: m.Channel, Chat: m.Chat, Thread: m.Thread})
-	if err != nil {
-		return nil, fmt.Errorf("look up what a message waits for: %w", err)
-	}
-	var waiting []channels.Approval
-	for _, row := range rows {
-		waiting = append(waiting, channels.Approval{ID: row.ID, Tool: row.Tool, Title: row.Title, Arguments: row.Shown})
-	}
-	return waiting, nil
+func (s *Starter) approvals(ctx context.Context, m domain.Inbound) ([]domain.Approval, error) {
+	return s.o.Store.WaitingApprovals(ctx, domain.Route{Channel: m.Channel, Chat: m.Chat, Thread: m.Thread})
 }
 
 // Known implements [channels.Inbox].
 func (s *Starter) Known(ctx context.Context, channel, chat, thread string) (bool, error) {
-	return s.o.Store.Known(ctx, protocol.SessionKey(channel, chat, thread))
+	return s.o.Store.Known(ctx, domain.SessionKey(channel, chat, thread))
 }
 
 // unansweredLimit bounds the messages that a channel is told to be unanswered.
 const unansweredLimit = 1000
 
 // Unanswered implements [channels.Inbox].
-func (s *Starter) Unanswered(ctx context.Context, channel string) ([]channels.Waiting, error) {
-	rows, err := s.o.Store.Unanswered(ctx, channel, unansweredLimit)
-	if err != nil {
-		return nil, fmt.Errorf("look for unanswered messages: %w", err)
-	}
-	waiting := make([]channels.Waiting, len(rows))
-	for i, row := range rows {
-		waiting[i] = channels.Waiting{ID: row.ID, Message: row.Message()}
-	}
-	return waiting, nil
+func (s *Starter) Unanswered(ctx context.Context, channel string) ([]domain.Inbound, error) {
+	return s.o.Store.Unanswered(ctx, channel, unansweredLimit)
 }
 
 // Watch implements [channels.Backend].
@@ -166,7 +145,7 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) er
 // One that is not accepted yet has not.
 func (s *Starter) look(ctx context.Context, id string, tell func(event.Event)) (ended bool, err error) {
 	state, err := s.Message(ctx, id)
-	if errors.Is(err, channels.ErrNotFound) {
+	if errors.Is(err, domain.ErrNotFound) {
 		return false, nil
 	}
 	for _, a := range state.Approvals {
@@ -176,61 +155,44 @@ func (s *Starter) look(ctx context.Context, id string, tell func(event.Event)) (
 }
 
 // Transcript implements [channels.Backend].
-func (s *Starter) Transcript(ctx context.Context, session string) ([]channels.TranscriptMessage, error) {
+func (s *Starter) Transcript(ctx context.Context, session string) ([]domain.Message, error) {
 	if _, err := s.o.Store.Session(ctx, session); err != nil {
-		if errors.Is(err, store.ErrNotFound) {
-			return nil, channels.ErrNotFound
-		}
 		return nil, fmt.Errorf("look up a session: %w", err)
 	}
-	rows, err := s.o.Store.Transcript(ctx, session, currentEpoch, transcriptLimit)
-	if err != nil {
-		return nil, fmt.Errorf("read a transcript: %w", err)
-	}
-	messages := make([]channels.TranscriptMessage, len(rows))
-	for i, row := range rows {
-		messages[i] = channels.TranscriptMessage{
-			Turn: row.Turn, Step: row.Step, Role: string(row.Role), Content: row.Content, Sender: row.Sender,
-			Name: row.Name, ToolCallID: row.CallID, CreatedAt: row.CreatedAt,
-		}
-		for _, call := range row.ToolCalls {
-			messages[i].ToolCalls = append(messages[i].ToolCalls, channels.ToolCall(call))
-		}
-	}
-	return messages, nil
+	return s.o.Store.Transcript(ctx, session, currentEpoch, transcriptLimit)
 }
 
 // unaskedLimit bounds the replies that a channel is told of at once.
 const unaskedLimit = 100
 
 // Unasked implements [channels.Backend].
-func (s *Starter) Unasked(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+func (s *Starter) Unasked(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
 	rows, err := s.o.Store.Unasked(ctx, session, after, unaskedLimit)
 	if err != nil {
 		return nil, fmt.Errorf("look for replies that came unasked: %w", err)
 	}
-	replies := make([]channels.UnaskedReply, len(rows))
+	replies := make([]domain.BackgroundReply, len(rows))
 	for i, row := range rows {
-		replies[i] = channels.UnaskedReply{
-			Turn: row.Turn.ID, Cause: channels.CauseSubagent, Label: row.Label,
-			Status: statusOf(row.Turn.Status), Reply: row.Turn.Reply, EndedAt: row.Turn.EndedAt,
+		replies[i] = domain.BackgroundReply{
+			Turn: row.Turn.ID, Cause: domain.CauseSubagent, Label: row.Label,
+			Status: statusOf(row.Turn.Status), Text: row.Turn.Reply, EndedAt: row.Turn.EndedAt,
 		}
 		if row.Job != "" {
-			replies[i].Cause = channels.CauseJob
+			replies[i].Cause = domain.CauseJob
 		}
 	}
 	return replies, nil
 }
 
 // statusOf is a turn's status as a channel sees it.
-func statusOf(status store.TurnStatus) channels.Status {
+func statusOf(status domain.TurnStatus) domain.ReplyStatus {
 	switch status {
-	case store.TurnDone:
-		return channels.Done
-	case store.TurnFailed, store.TurnStopped:
-		return channels.Failed
+	case domain.TurnDone:
+		return domain.ReplyDone
+	case domain.TurnFailed, domain.TurnStopped:
+		return domain.ReplyFailed
 	default:
-		return channels.Running
+		return domain.ReplyRunning
 	}
 }
 

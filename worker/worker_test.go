@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"github.com/holdfast-ai/holdfast/activities"
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
@@ -70,7 +70,7 @@ func TestStopGivesBackWhatRuns(t *testing.T) {
 	}
 
 	first := start()
-	_, err = receive.Accept(t.Context(), channels.InboundMessage{Channel: "memory", ID: "1", Chat: "c1", Sender: "ana", Text: "hi", Push: true})
+	_, err = receive.Accept(t.Context(), domain.Inbound{Channel: "memory", PlatformID: "1", Chat: "c1", Sender: "ana", Text: "hi", Push: true})
 	require.NoError(t, err)
 	require.NoError(t, model.Await(t.Context(), 1))
 	first.Stop()

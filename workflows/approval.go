@@ -12,7 +12,7 @@ import (
 // again: the question was answered, its time has run out, or the turn is cancelled.
 // It reports whether the user wrote something else instead. What the answer is, the
 // store knows; a signal only says that there is one.
-func (t *turn) approval(ctx workflow.Context, call protocol.Call, asked protocol.Approval) (unasked bool) {
+func (t *turn) approval(ctx workflow.Context, call protocol.Call, asked protocol.PendingApproval) (unasked bool) {
 	t.show(ctx, "waiting for approval "+asked.ID+" of "+call.Name+": "+call.Preview)
 	ctx, cancel := workflow.WithCancel(ctx)
 	defer cancel()

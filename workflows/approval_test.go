@@ -10,15 +10,14 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 func TestApproval(t *testing.T) {
 	t.Parallel()
-	approve, deny := cmd("c1", protocol.CommandApprove), cmd("c1", protocol.CommandDeny)
+	approve, deny := cmd("c1", domain.CommandApprove), cmd("c1", domain.CommandDeny)
 
 	// asking is a session with a rule and a script, in which something is done when
 	// the first question was asked.
@@ -33,15 +32,15 @@ func TestApproval(t *testing.T) {
 	poke := use([]string{"poke"})
 	// decide answers the oldest question from elsewhere.
 	decide := func(b *bench) {
-		waiting, err := b.store.WaitingApprovals(context.Background(), store.Route{})
+		waiting, err := b.store.WaitingApprovals(context.Background(), domain.Route{})
 		if err != nil || len(waiting) == 0 {
 			b.t.Errorf("waiting: %v, %v", waiting, err)
 			return
 		}
-		if _, err = b.store.DecideApproval(context.Background(), store.Decision{Approval: waiting[0].ID, Status: channels.ApprovalApproved, By: "http:root", In: "c2"}); err != nil {
+		if _, err = b.store.DecideApproval(context.Background(), domain.Decision{Approval: waiting[0].ID, Status: domain.ApprovalApproved, By: "http:root", In: "c2"}); err != nil {
 			b.t.Error(err)
 		}
-		b.env.SignalWorkflow(protocol.ApprovalSignal, protocol.Decision{Approval: waiting[0].ID})
+		b.env.SignalWorkflow(protocol.ApprovalSignal, protocol.ApprovalDecision{Approval: waiting[0].ID})
 	}
 
 	t.Run("a call waits until it is approved", func(t *testing.T) {
@@ -63,7 +62,7 @@ func TestApproval(t *testing.T) {
 
 	t.Run("of two answers the first counts", func(t *testing.T) {
 		t.Parallel()
-		second := cmd("c2", protocol.CommandApprove)
+		second := cmd("c2", domain.CommandApprove)
 		b := asking(t, "ask poke", func(b *bench) { b.send(deny, second) }, poke, say("done"))
 		b.env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, args converter.EncodedValues) {
 			var in protocol.AnswerInput
@@ -107,10 +106,10 @@ func TestApproval(t *testing.T) {
 
 	t.Run("it can be stopped", func(t *testing.T) {
 		t.Parallel()
-		b := asking(t, "ask poke", func(b *bench) { b.send(cmd("c1", protocol.CommandStop)) }, poke, say("done"))
+		b := asking(t, "ask poke", func(b *bench) { b.send(cmd("c1", domain.CommandStop)) }, poke, say("done"))
 		require.NoError(t, b.run(msg("m1")))
-		require.Equal(t, store.TurnStopped, b.turn("m1").Status)
-		waiting, err := b.store.WaitingApprovals(t.Context(), store.Route{})
+		require.Equal(t, domain.TurnStopped, b.turn("m1").Status)
+		waiting, err := b.store.WaitingApprovals(t.Context(), domain.Route{})
 		require.NoError(t, err)
 		require.Empty(t, waiting)
 		require.Equal(t, 1, b.model.Count())

@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // summaryLimit bounds, in bytes, an activity's summary in the UI.
@@ -23,7 +25,7 @@ func details(status protocol.Status, last string) string {
 	}
 	parts := []string{
 		fmt.Sprintf("**turn** `%s` · **step** %d · **tokens** %d · **cost** %s",
-			status.Turn, status.Step, status.Tokens, protocol.Dollars(status.Cost, status.Unpriced)),
+			status.Turn, status.Step, status.Tokens, domain.Dollars(status.Cost, status.Unpriced)),
 		status.Doing,
 	}
 	for _, child := range status.Children {
@@ -36,6 +38,6 @@ func details(status protocol.Status, last string) string {
 }
 
 // cut shortens text to at most limit bytes of whole characters.
-func cut(text string, limit int) string {
-	return protocol.Cut(strings.Join(strings.Fields(text), " "), limit)
+func cut(s string, limit int) string {
+	return text.Cut(strings.Join(strings.Fields(s), " "), limit)
 }

@@ -3,33 +3,38 @@ package workflows_test
 import (
 	"fmt"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // msg is a message of ana's that may join a turn.
-func msg(id string) protocol.Message { return protocol.Message{ID: id, Sender: "ana", Join: true} }
+func msg(id string) protocol.MessageRef {
+	return protocol.MessageRef{ID: id, Sender: "ana", Join: true}
+}
 
 // bobs is a message of another sender.
-func bobs(id string) protocol.Message { return protocol.Message{ID: id, Sender: "bob", Join: true} }
+func bobs(id string) protocol.MessageRef {
+	return protocol.MessageRef{ID: id, Sender: "bob", Join: true}
+}
 
 // alone is a message of ana's that waits for its own turn.
-func alone(id string) protocol.Message { return protocol.Message{ID: id, Sender: "ana"} }
+func alone(id string) protocol.MessageRef { return protocol.MessageRef{ID: id, Sender: "ana"} }
 
-func cmd(id string, command protocol.Command) protocol.Message {
-	return protocol.Message{ID: id, Sender: "ana", Command: command}
+func cmd(id string, command domain.Command) protocol.MessageRef {
+	return protocol.MessageRef{ID: id, Sender: "ana", Command: command}
 }
 
 // many are so many messages of ana's, with IDs of the usual length.
-func many(n int) []protocol.Message {
-	var list []protocol.Message
+func many(n int) []protocol.MessageRef {
+	var list []protocol.MessageRef
 	for i := range n {
 		list = append(list, msg(fmt.Sprintf("m%020d", i)))
 	}
 	return list
 }
 
-func idsOf(messages []protocol.Message) []string {
+func idsOf(messages []protocol.MessageRef) []string {
 	var ids []string
 	for _, m := range messages {
 		ids = append(ids, m.ID)

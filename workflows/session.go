@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -38,7 +39,7 @@ func Session(ctx workflow.Context, input protocol.SessionInput) error {
 
 // session is one run of [Session].
 type session struct {
-	ref    protocol.SessionRef
+	ref    domain.SessionRef
 	model  string
 	limits protocol.Limits
 	state  protocol.SessionState
@@ -99,7 +100,7 @@ func (s *session) run(ctx workflow.Context) error {
 			s.rest(ctx)
 		case s.continues(ctx):
 			return workflow.NewContinueAsNewError(ctx, Session, s.carry())
-		case s.turn == nil && s.state.Queue[0].Command != protocol.CommandNone:
+		case s.turn == nil && s.state.Queue[0].Command != domain.CommandNone:
 			s.answer(ctx, s.command(ctx, s.pop()))
 		default:
 			s.runTurn(ctx)
@@ -132,18 +133,18 @@ func (s *session) continues(ctx workflow.Context) bool {
 
 // drain takes in what the signal channel holds, without waiting.
 func (s *session) drain(ctx workflow.Context) {
-	var m protocol.Message
+	var m protocol.MessageRef
 	for s.inbox.ReceiveAsync(&m) {
 		s.take(ctx, m)
-		m = protocol.Message{}
+		m = protocol.MessageRef{}
 	}
 }
 
 // take puts a message where it belongs, once. What a command is about is settled
 // here: what comes after it is none of its business.
-func (s *session) take(ctx workflow.Context, m protocol.Message) {
+func (s *session) take(ctx workflow.Context, m protocol.MessageRef) {
 	s.reported(m.Child)
-	full := m.Command == protocol.CommandNone && len(s.state.Queue) >= queueLimit
+	full := m.Command == domain.CommandNone && len(s.state.Queue) >= queueLimit
 	if full || slices.Contains(s.state.Recent, m.ID) {
 		return
 	}
@@ -151,14 +152,14 @@ func (s *session) take(ctx workflow.Context, m protocol.Message) {
 	if extra := len(s.state.Recent) - recentLimit - len(s.state.Queue); extra > 0 {
 		s.state.Recent = slices.Delete(s.state.Recent, 0, extra)
 	}
-	switch spec, _ := protocol.LookupCommand(m.Command); {
-	case m.Command == protocol.CommandNone:
+	switch spec, _ := domain.LookupCommand(m.Command); {
+	case m.Command == domain.CommandNone:
 		s.state.Queue = append(s.state.Queue, m)
-	case m.Command == protocol.CommandNew:
+	case m.Command == domain.CommandNew:
 		s.stopTurn()
 		s.stopChildren(ctx)
 		s.state.Queue = slices.Insert(s.state.Queue, 0, m)
-	case spec.AtOnce:
+	case spec.Immediate:
 		s.answerNow(ctx, s.command(ctx, m))
 	default:
 		workflow.GetLogger(ctx).Warn("unknown command dropped", "command", string(m.Command))
@@ -166,13 +167,13 @@ func (s *session) take(ctx workflow.Context, m protocol.Message) {
 }
 
 // command does what a command asks of the turn, and returns what to answer.
-func (s *session) command(ctx workflow.Context, m protocol.Message) protocol.AnswerInput {
+func (s *session) command(ctx workflow.Context, m protocol.MessageRef) protocol.AnswerInput {
 	input := protocol.AnswerInput{Session: s.ref, Message: m.ID, Command: m.Command}
-	if m.Command == protocol.CommandStop {
+	if m.Command == domain.CommandStop {
 		turn, children := s.stopTurn(), s.stopChildren(ctx)
 		input.Stopped = turn || children
 	}
-	if m.Command == protocol.CommandStatus || m.Command == protocol.CommandUsage {
+	if m.Command == domain.CommandStatus || m.Command == domain.CommandUsage {
 		status := s.status()
 		input.Status = &status
 	}
@@ -211,7 +212,7 @@ func (s *session) executeAnswer(ctx workflow.Context, input protocol.AnswerInput
 // stopTurn ends the running turn, or the one that is about to begin, and with it
 // the messages that were about to join it. It reports whether there was one.
 func (s *session) stopTurn() bool {
-	if s.turn == nil && (len(s.state.Queue) == 0 || s.state.Queue[0].Command != protocol.CommandNone) {
+	if s.turn == nil && (len(s.state.Queue) == 0 || s.state.Queue[0].Command != domain.CommandNone) {
 		return false
 	}
 	if s.turn == nil {
@@ -227,7 +228,7 @@ func (s *session) stopTurn() bool {
 // begin makes the next message in line a turn.
 func (s *session) begin() {
 	first := s.pop()
-	s.state.Turn = &protocol.Turn{ID: first.ID, Sender: first.Sender, Joinable: first.Join, Step: 1, Messages: []string{first.ID}}
+	s.state.Turn = &protocol.TurnState{ID: first.ID, Sender: first.Sender, Joinable: first.Join, Step: 1, Messages: []string{first.ID}}
 	s.turn = s.newTurn()
 }
 
@@ -260,7 +261,7 @@ func (s *session) report(ctx workflow.Context) {
 }
 
 // drop ends messages that no turn took in.
-func (s *session) drop(ctx workflow.Context, messages []protocol.Message) {
+func (s *session) drop(ctx workflow.Context, messages []protocol.MessageRef) {
 	for dropped := range slices.Chunk(ids(messages), joinLimit) {
 		_, err := executeEndTurn(ctx, protocol.EndTurnInput{
 			Session: s.ref, Turn: dropped[0], Messages: dropped, Ending: protocol.EndingStopped, Silent: true,
@@ -273,7 +274,7 @@ func (s *session) drop(ctx workflow.Context, messages []protocol.Message) {
 
 // joining takes from the queue what may join the running turn: messages of the
 // same sender, up to the first that may not, so that the order holds.
-func (s *session) joining() []protocol.Message {
+func (s *session) joining() []protocol.MessageRef {
 	n := 0
 	for n < min(len(s.state.Queue), joinLimit) && s.joins(s.state.Queue[n]) {
 		n++
@@ -286,8 +287,8 @@ func (s *session) joining() []protocol.Message {
 // written reports whether a message waits to join the running turn.
 func (s *session) written() bool { return len(s.state.Queue) > 0 && s.joins(s.state.Queue[0]) }
 
-func (s *session) joins(m protocol.Message) bool {
-	return s.state.Turn.Joinable && m.Command == protocol.CommandNone && m.Join && m.Sender == s.state.Turn.Sender
+func (s *session) joins(m protocol.MessageRef) bool {
+	return s.state.Turn.Joinable && m.Command == domain.CommandNone && m.Join && m.Sender == s.state.Turn.Sender
 }
 
 // deliver sends a reply, if there is one to send. One that cannot be sent stays
@@ -301,7 +302,7 @@ func (s *session) deliver(ctx workflow.Context, outbox string) {
 	}
 }
 
-func (s *session) pop() protocol.Message {
+func (s *session) pop() protocol.MessageRef {
 	first := s.state.Queue[0]
 	s.state.Queue = slices.Delete(s.state.Queue, 0, 1)
 	return first

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 func TestOrder(t *testing.T) {
@@ -43,7 +43,7 @@ func TestOrder(t *testing.T) {
 		b.script(say("one"), say("two"))
 		release := b.channel.Block()
 		b.env.SetOnActivityStartedListener(onStarted(protocol.DeliverActivity, func() {
-			b.send(msg("m2"), msg("m3"), cmd("c1", protocol.CommandHelp))
+			b.send(msg("m2"), msg("m3"), cmd("c1", domain.CommandHelp))
 			release()
 		}))
 		require.NoError(t, b.run(msg("m1")))
@@ -56,31 +56,31 @@ func TestJoining(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
-		arrive  []protocol.Message // during the first turn's first step
+		arrive  []protocol.MessageRef // during the first turn's first step
 		want    []string
 		replies []string
 	}{
 		{
 			"messages of the same sender join at the next step",
-			[]protocol.Message{msg("m2"), msg("m3")},
+			[]protocol.MessageRef{msg("m2"), msg("m3")},
 			[]string{"m2 in m1", "m3 in m1"},
 			[]string{"one"},
 		},
 		{
 			"another sender's message waits, and all behind it",
-			[]protocol.Message{msg("m2"), bobs("m3"), msg("m4")},
+			[]protocol.MessageRef{msg("m2"), bobs("m3"), msg("m4")},
 			[]string{"m2 in m1", "m3 in m3", "m4 in m4"},
 			[]string{"one", "two", "three"},
 		},
 		{
 			"a message that is to be queued waits, and all behind it",
-			[]protocol.Message{alone("m2"), msg("m3")},
+			[]protocol.MessageRef{alone("m2"), msg("m3")},
 			[]string{"m2 in m2", "m3 in m3"},
 			[]string{"one", "two", "three"},
 		},
 		{
 			"a command between messages holds none of them",
-			[]protocol.Message{msg("m2"), cmd("c1", protocol.CommandHelp), msg("m3")},
+			[]protocol.MessageRef{msg("m2"), cmd("c1", domain.CommandHelp), msg("m3")},
 			[]string{"m2 in m1", "m3 in m1", "c1 in c1"},
 			[]string{"help", "one"},
 		},
@@ -117,7 +117,7 @@ func TestJoining(t *testing.T) {
 		require.NoError(t, b.run(msg("m1")))
 		require.Equal(t, append([]string{"m1"}, idsOf(burst)...), b.users())
 		require.Equal(t, []string{"all"}, b.posted())
-		require.Equal(t, store.TurnDone, b.turn("m1").Status)
+		require.Equal(t, domain.TurnDone, b.turn("m1").Status)
 	})
 }
 
@@ -129,14 +129,14 @@ func TestCommands(t *testing.T) {
 		b := setup(t)
 		b.script(
 			hang(func() {
-				b.send(msg("m2"), alone("m3"), cmd("c1", protocol.CommandNew), msg("m4"))
+				b.send(msg("m2"), alone("m3"), cmd("c1", domain.CommandNew), msg("m4"))
 			}),
 			say("three"), say("four"))
 		require.NoError(t, b.run(msg("m1")))
 		require.Equal(t, []string{"New conversation.", "three", "four"}, b.posted())
 		require.Equal(t, []string{"m3", "m4"}, b.users())
 		for _, id := range []string{"m1", "m2"} {
-			require.Equal(t, store.TurnStopped, b.turn(id).Status)
+			require.Equal(t, domain.TurnStopped, b.turn(id).Status)
 		}
 		require.Len(t, b.model.Requests()[1].Messages, 2, "the system prompt and the message")
 	})
@@ -145,9 +145,9 @@ func TestCommands(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(say("unused"))
-		require.NoError(t, b.run(msg("m1"), cmd("c1", protocol.CommandNew)))
+		require.NoError(t, b.run(msg("m1"), cmd("c1", domain.CommandNew)))
 		require.Equal(t, []string{"New conversation."}, b.posted())
-		require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m1").Status)
 		require.Zero(t, b.model.Count())
 	})
 
@@ -155,7 +155,7 @@ func TestCommands(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(say("one"), say("two"))
-		fresh := cmd("c1", protocol.CommandNew)
+		fresh := cmd("c1", domain.CommandNew)
 		require.NoError(t, b.run(fresh, fresh, msg("m1")))
 		b.reopen()
 		require.NoError(t, b.run(fresh, msg("m2")))
@@ -166,7 +166,7 @@ func TestCommands(t *testing.T) {
 	t.Run("/status tells what runs, and what waits", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.script(look(), look(func() { b.send(alone("m2"), cmd("c1", protocol.CommandStatus)) }), say("one"), say("two"))
+		b.script(look(), look(func() { b.send(alone("m2"), cmd("c1", domain.CommandStatus)) }), say("one"), say("two"))
 		require.NoError(t, b.run(msg("m1")))
 		require.Contains(t, b.turn("c1").Reply, "step 2")
 		require.Contains(t, b.turn("c1").Reply, "waiting")
@@ -208,7 +208,7 @@ func TestDuplicates(t *testing.T) {
 	endings := map[string]func(b *bench){
 		"answered in one step":   func(b *bench) { b.script(say("one"), say("new")) },
 		"answered in many steps": func(b *bench) { b.script(look(), say("one"), say("new")) },
-		"stopped":                func(b *bench) { b.script(hang(func() { b.send(cmd("c1", protocol.CommandStop)) }), say("new")) },
+		"stopped":                func(b *bench) { b.script(hang(func() { b.send(cmd("c1", domain.CommandStop)) }), say("new")) },
 	}
 	for name, script := range endings {
 		t.Run("fresh messages behind one that was "+name+" by an earlier run are answered", func(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-var stop = cmd("s1", protocol.CommandStop)
+var stop = cmd("s1", domain.CommandStop)
 
 func TestStop(t *testing.T) {
 	t.Parallel()
@@ -22,8 +22,8 @@ func TestStop(t *testing.T) {
 		require.NoError(t, b.run(msg("m1")))
 		require.Equal(t, []string{"m1 in m1", "m2 in m1", "m3 in m3", "m4 in m4"}, b.consumed("m1", "m2", "m3", "m4"))
 		require.ElementsMatch(t, []string{"Stopped.", "four"}, b.posted())
-		require.Equal(t, store.TurnStopped, b.turn("m1").Status)
-		require.Equal(t, store.TurnStopped, b.turn("m3").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m1").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m3").Status)
 	})
 
 	t.Run("it ends all that were about to join, many as they are", func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestStop(t *testing.T) {
 		b.script(hang(func() { b.send(stop, msg("m2")) }), say("two"))
 		require.NoError(t, b.run(msg("m1")))
 		require.ElementsMatch(t, []string{"Stopped.", "two"}, b.posted())
-		require.Equal(t, store.TurnDone, b.turn("m2").Status)
+		require.Equal(t, domain.TurnDone, b.turn("m2").Status)
 	})
 
 	t.Run("it ends a message that no turn has begun with", func(t *testing.T) {
@@ -55,19 +55,19 @@ func TestStop(t *testing.T) {
 		b := setup(t)
 		b.script(say("three"))
 		require.NoError(t, b.run(msg("m1"), msg("m2"), stop, msg("m3")))
-		require.Equal(t, store.TurnStopped, b.turn("m1").Status)
-		require.Equal(t, store.TurnStopped, b.turn("m2").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m1").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m2").Status)
 		require.ElementsMatch(t, []string{"Stopped.", "three"}, b.posted())
 	})
 
 	t.Run("a second one changes nothing", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.script(hang(func() { b.send(stop, msg("m2"), cmd("s2", protocol.CommandStop), msg("m3")) }), say("three"))
+		b.script(hang(func() { b.send(stop, msg("m2"), cmd("s2", domain.CommandStop), msg("m3")) }), say("three"))
 		require.NoError(t, b.run(msg("m1")))
 		require.ElementsMatch(t, []string{"Stopped.", "Stopped.", "three"}, b.posted())
-		require.Equal(t, store.TurnStopped, b.turn("m2").Status, "it came before the second")
-		require.Equal(t, store.TurnDone, b.turn("m3").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m2").Status, "it came before the second")
+		require.Equal(t, domain.TurnDone, b.turn("m3").Status)
 	})
 
 	t.Run("while nothing runs it says so", func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestStop(t *testing.T) {
 		b.script() // the first request is refused for good
 		b.env.SetOnActivityStartedListener(onStarted(protocol.EndTurnActivity, func() { b.send(msg("m2"), stop) }))
 		require.NoError(t, b.run(msg("m1")))
-		require.Equal(t, store.TurnFailed, b.turn("m1").Status)
-		require.Equal(t, store.TurnStopped, b.turn("m2").Status)
+		require.Equal(t, domain.TurnFailed, b.turn("m1").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m2").Status)
 		require.Contains(t, b.posted(), b.turn("m1").Reply)
 		require.Contains(t, b.posted(), "Stopped.")
 	})
@@ -99,7 +99,7 @@ func TestStop(t *testing.T) {
 			b.env.SignalWorkflowSkippingWorkflowTask(protocol.MessageSignal, stop)
 		}))
 		require.NoError(t, b.run(msg("m1")))
-		require.Equal(t, store.TurnDone, b.turn("m1").Status)
+		require.Equal(t, domain.TurnDone, b.turn("m1").Status)
 		require.Contains(t, b.posted(), "one")
 		require.Contains(t, b.posted(), "Nothing is running.")
 	})
@@ -110,7 +110,7 @@ func TestStop(t *testing.T) {
 		b.script(use([]string{"poke", "poke", "poke"}), say("two"))
 		b.env.SetOnActivityStartedListener(onStarted(protocol.CallToolActivity, func() { b.send(stop) }))
 		require.NoError(t, b.run(msg("m1")))
-		require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m1").Status)
 		b.reopen()
 		require.NoError(t, b.run(msg("m2")), "the model's server accepts the transcript")
 		require.Equal(t, "two", b.turn("m2").Reply)
@@ -124,12 +124,12 @@ func TestCancellation(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(hang(func() {
-			b.send(msg("m2"), bobs("m3"), alone("m4"), cmd("c1", protocol.CommandNew))
+			b.send(msg("m2"), bobs("m3"), alone("m4"), cmd("c1", domain.CommandNew))
 			b.env.CancelWorkflow()
 		}))
 		requireCancelled(t, b.run(msg("m1")))
 		for _, id := range []string{"m1", "m2", "m3", "m4"} {
-			require.Equal(t, store.TurnStopped, b.turn(id).Status, id)
+			require.Equal(t, domain.TurnStopped, b.turn(id).Status, id)
 		}
 		require.Equal(t, "New conversation.", b.turn("c1").Reply)
 		require.Equal(t, 1, b.model.Count())
@@ -141,7 +141,7 @@ func TestCancellation(t *testing.T) {
 		b.script(look(b.suggest))
 		b.env.SetOnActivityStartedListener(onStarted(protocol.CallToolActivity, b.env.CancelWorkflow))
 		requireCancelled(t, b.resume(turnAt(b, 1)))
-		require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m1").Status)
 		require.Equal(t, []string{"Stopped."}, b.posted())
 	})
 
@@ -150,7 +150,7 @@ func TestCancellation(t *testing.T) {
 		b := setup(t)
 		b.script()
 		b.env.SetOnActivityStartedListener(onStarted(protocol.AnswerActivity, b.env.CancelWorkflow))
-		requireCancelled(t, b.run(cmd("c1", protocol.CommandStatus)))
+		requireCancelled(t, b.run(cmd("c1", domain.CommandStatus)))
 		require.Equal(t, []string{"Nothing is running."}, b.posted())
 	})
 }

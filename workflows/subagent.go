@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -22,7 +23,7 @@ func Subagent(ctx workflow.Context, input protocol.SessionInput) error {
 	if workflow.IsContinueAsNewError(err) {
 		return err
 	}
-	id, _ := protocol.SubagentOf(s.ref.Key)
+	id, _ := domain.SubagentOf(s.ref.Key)
 	report := protocol.ReportInput{Session: s.ref, ID: id, Stopped: ctx.Err() != nil}
 	if failed := executeReport(ctx, report); failed != nil {
 		return failed
@@ -33,7 +34,7 @@ func Subagent(ctx workflow.Context, input protocol.SessionInput) error {
 // spawn starts the subagent whose task a call has put into the store. That there
 // is one already is fine: it is this one.
 func (s *session) spawn(ctx workflow.Context, turn string, step int, call protocol.Call) {
-	child := protocol.Child{ID: protocol.CallKey(turn, step, call.Index), Label: cut(call.Preview, summaryLimit)}
+	child := protocol.Child{ID: domain.CallKey(turn, step, call.Index), Label: cut(call.Preview, summaryLimit)}
 	if slices.Contains(s.state.Children, child) {
 		return
 	}
@@ -74,7 +75,7 @@ func (s *session) stopChildren(ctx workflow.Context) bool {
 	stopped := len(s.state.Children) > 0
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	for _, child := range s.state.Children {
-		workflow.RequestCancelExternalWorkflow(ctx, protocol.WorkflowID(protocol.SubagentSession(child.ID)), "")
+		workflow.RequestCancelExternalWorkflow(ctx, protocol.WorkflowID(domain.SubagentSession(child.ID)), "")
 	}
 	s.state.Children = nil
 	return stopped

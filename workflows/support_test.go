@@ -21,8 +21,8 @@ import (
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -34,7 +34,7 @@ import (
 // patience is how long a test waits for what should take a moment.
 const patience = 60 * time.Second
 
-var ref = protocol.SessionRef{Key: "memory:c1", Channel: "memory"}
+var ref = domain.SessionRef{Key: "memory:c1", Channel: "memory"}
 
 // bench is a session on the SDK's test environment: the real activities over a
 // real store, a scripted model, a channel in memory.
@@ -81,7 +81,7 @@ func (b *bench) script(script ...func() llmtest.Step) {
 	b.agent, err = activities.NewAgent(activities.AgentOptions{
 		Store: b.store, Provider: client, Name: "scripted", Model: "model", MaxTokens: 100, Window: 100,
 		Tools: tools(b.t), Events: event.NewLocal(), Workspace: b.t.TempDir(),
-		Approvals: approvals, Decided: func(_ context.Context, _ string, d protocol.Decision) error {
+		Approvals: approvals, Decided: func(_ context.Context, _ string, d protocol.ApprovalDecision) error {
 			b.env.SignalWorkflow(protocol.ApprovalSignal, d)
 			return nil
 		},
@@ -146,13 +146,13 @@ func describe(name string, args converter.EncodedValues) string {
 }
 
 // run runs a new session to its end. All the messages are there when it starts.
-func (b *bench) run(messages ...protocol.Message) error {
+func (b *bench) run(messages ...protocol.MessageRef) error {
 	b.t.Helper()
 	return b.resume(protocol.SessionInput{Session: ref, Model: "scripted/model", Limits: b.limits}, messages...)
 }
 
 // resume runs a session to its end.
-func (b *bench) resume(input protocol.SessionInput, messages ...protocol.Message) error {
+func (b *bench) resume(input protocol.SessionInput, messages ...protocol.MessageRef) error {
 	b.t.Helper()
 	for _, m := range messages {
 		b.accept(m)
@@ -167,14 +167,14 @@ func (b *bench) resume(input protocol.SessionInput, messages ...protocol.Message
 }
 
 // send accepts messages and signals them, all within one workflow task.
-func (b *bench) send(messages ...protocol.Message) {
+func (b *bench) send(messages ...protocol.MessageRef) {
 	for _, m := range messages {
 		b.accept(m)
 	}
 	b.signal(messages...)
 }
 
-func (b *bench) signal(messages ...protocol.Message) {
+func (b *bench) signal(messages ...protocol.MessageRef) {
 	for i, m := range messages {
 		if i < len(messages)-1 {
 			b.env.SignalWorkflowSkippingWorkflowTask(protocol.MessageSignal, m)
@@ -189,10 +189,10 @@ func (b *bench) suggest() {
 	b.env.RegisterDelayedCallback(func() { b.env.SetContinueAsNewSuggested(true) }, 0)
 }
 
-func (b *bench) accept(m protocol.Message) {
-	_, _, err := b.store.Accept(context.Background(), store.Inbound{
+func (b *bench) accept(m protocol.MessageRef) {
+	_, _, err := b.store.Accept(context.Background(), domain.Inbound{
 		ID: m.ID, Session: ref.Key, Channel: ref.Channel, Chat: "c1", Sender: m.Sender, Text: "text of " + m.ID,
-		Command: string(m.Command), Join: m.Join, Push: true,
+		Command: m.Command, Queue: !m.Join, Push: true,
 	})
 	if err != nil {
 		b.t.Errorf("accept %s: %v", m.ID, err)
@@ -210,7 +210,7 @@ func (b *bench) continued(err error) protocol.SessionInput {
 }
 
 // turn is a turn as it is stored.
-func (b *bench) turn(id string) store.Turn {
+func (b *bench) turn(id string) domain.Turn {
 	b.t.Helper()
 	turn, err := b.store.Turn(b.t.Context(), id)
 	require.NoError(b.t, err, id)
@@ -255,7 +255,7 @@ func (b *bench) users() []string {
 	require.NoError(b.t, err)
 	var list []string
 	for _, row := range rows {
-		if row.Role == llm.RoleUser {
+		if row.Role == domain.RoleUser {
 			list = append(list, row.Source)
 		}
 	}

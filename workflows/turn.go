@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -16,28 +17,28 @@ import (
 // until the model asks for none. Everything it learns is in the store; it holds
 // only where it stands.
 type turn struct {
-	session protocol.SessionRef
+	session domain.SessionRef
 	model   string // for the UI
 	limit   int    // of steps
-	state   *protocol.Turn
-	joining func() []protocol.Message // takes the messages that join at this step boundary
-	written func() bool               // whether there are such messages
-	joined  []protocol.Message        // those that joined at the current step
-	report  func(workflow.Context)    // shows where the turn stands
+	state   *protocol.TurnState
+	joining func() []protocol.MessageRef // takes the messages that join at this step boundary
+	written func() bool                  // whether there are such messages
+	joined  []protocol.MessageRef        // those that joined at the current step
+	report  func(workflow.Context)       // shows where the turn stands
 	spawn   func(ctx workflow.Context, turn string, step int, call protocol.Call)
 	doing   string // what runs now, for a person
 	ended   string // how it ended, if not with the model's answer
 
-	stopped bool                // by a command, whose answer tells the user
-	cancel  workflow.CancelFunc // nil while the turn does not run
-	dropped []protocol.Message  // were about to join when it was stopped
+	stopped bool                  // by a command, whose answer tells the user
+	cancel  workflow.CancelFunc   // nil while the turn does not run
+	dropped []protocol.MessageRef // were about to join when it was stopped
 }
 
 // outcome is how a turn left off.
 type outcome struct {
-	outbox     string             // the reply to deliver; empty if there is none
-	unfinished bool               // to be gone on with by the next run
-	untouched  []protocol.Message // taken from the queue and not dealt with
+	outbox     string                // the reply to deliver; empty if there is none
+	unfinished bool                  // to be gone on with by the next run
+	untouched  []protocol.MessageRef // taken from the queue and not dealt with
 }
 
 // run runs the turn up to its end, or to where the next run goes on with it.
@@ -131,7 +132,7 @@ func (t *turn) callTool(ctx workflow.Context, call protocol.Call, unasked bool) 
 	title := call.Name + ": " + call.Preview
 	t.show(ctx, title)
 	return executeCallTool(ctx, title, call, protocol.CallToolInput{
-		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Index: call.Index, Unasked: unasked,
+		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Index: call.Index, Withdrawn: unasked,
 	})
 }
 
@@ -189,7 +190,7 @@ func (t *turn) show(ctx workflow.Context, doing string) {
 	t.report(ctx)
 }
 
-func ids(messages []protocol.Message) []string {
+func ids(messages []protocol.MessageRef) []string {
 	list := make([]string, len(messages))
 	for i, m := range messages {
 		list[i] = m.ID

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 const (
@@ -40,7 +40,7 @@ func TestTurn(t *testing.T) {
 		b := setup(t)
 		b.script(step(llmtest.Refuse(401, "invalid_api_key", "no such key")), say("two"))
 		require.NoError(t, b.run(alone("m1"), alone("m2")))
-		require.Equal(t, store.TurnFailed, b.turn("m1").Status)
+		require.Equal(t, domain.TurnFailed, b.turn("m1").Status)
 		require.Contains(t, b.turn("m1").Reply, "Check the API key")
 		require.Equal(t, []string{b.turn("m1").Reply, "two"}, b.posted())
 	})
@@ -51,7 +51,7 @@ func TestTurn(t *testing.T) {
 		b.script(look(func() { b.send(msg("m2")) }))
 		require.NoError(t, b.run(msg("m1")))
 		require.Equal(t, []string{"m2 in m1"}, b.consumed("m2"))
-		require.Equal(t, store.TurnFailed, b.turn("m1").Status)
+		require.Equal(t, domain.TurnFailed, b.turn("m1").Status)
 		require.Len(t, b.posted(), 1)
 	})
 
@@ -76,7 +76,7 @@ func TestTurn(t *testing.T) {
 		require.NoError(t, b.run(alone("m1"), alone("m2")))
 		require.Equal(t, "I reached the limit of 2 model calls for one request without completing it. Ask me to go on, or raise agent.max_iterations.", b.posted()[0])
 		require.Equal(t, "two", b.posted()[1])
-		require.Equal(t, store.TurnFailed, b.turn("m1").Status)
+		require.Equal(t, domain.TurnFailed, b.turn("m1").Status)
 	})
 }
 
@@ -86,7 +86,7 @@ func turnAt(b *bench, step int) protocol.SessionInput {
 	return protocol.SessionInput{
 		Session: ref, Model: "scripted/model", Limits: b.limits,
 		State: protocol.SessionState{
-			Turn:   &protocol.Turn{ID: "m1", Sender: "ana", Joinable: true, Step: step, Messages: []string{"m1"}},
+			Turn:   &protocol.TurnState{ID: "m1", Sender: "ana", Joinable: true, Step: step, Messages: []string{"m1"}},
 			Recent: []string{"m1"},
 		},
 	}
@@ -105,8 +105,8 @@ func TestContinueAsNew(t *testing.T) {
 		require.Equal(t, protocol.SessionInput{
 			Session: ref, Model: "scripted/model", Limits: b.limits,
 			State: protocol.SessionState{
-				Queue:  []protocol.Message{msg("m2"), bobs("m3")},
-				Turn:   &protocol.Turn{ID: "m1", Sender: "ana", Joinable: true, Step: 2, Tokens: 15, Unpriced: 1},
+				Queue:  []protocol.MessageRef{msg("m2"), bobs("m3")},
+				Turn:   &protocol.TurnState{ID: "m1", Sender: "ana", Joinable: true, Step: 2, Tokens: 15, Unpriced: 1},
 				Recent: []string{"m1", "m2", "m3"},
 			},
 		}, input)
@@ -127,7 +127,7 @@ func TestContinueAsNew(t *testing.T) {
 		second := alone("m2")
 		second.Preview = "what it says"
 		input := b.continued(b.run(alone("m1"), second))
-		require.Equal(t, []protocol.Message{alone("m2")}, input.State.Queue)
+		require.Equal(t, []protocol.MessageRef{alone("m2")}, input.State.Queue)
 		require.Nil(t, input.State.Turn)
 		require.Equal(t, 1, input.State.Turns)
 		b.reopen()
@@ -142,7 +142,7 @@ func TestContinueAsNew(t *testing.T) {
 		require.NoError(t, b.run(msg("m1")))
 	})
 
-	replies := map[protocol.Command]string{protocol.CommandStop: "Stopped.", protocol.CommandNew: "New conversation."}
+	replies := map[domain.Command]string{domain.CommandStop: "Stopped.", domain.CommandNew: "New conversation."}
 	for command, reply := range replies {
 		t.Run("/"+string(command)+" that comes at that moment is not lost", func(t *testing.T) {
 			t.Parallel()
@@ -160,7 +160,7 @@ func TestContinueAsNew(t *testing.T) {
 				err = b.resume(input)
 			}
 			require.NoError(t, err)
-			require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+			require.Equal(t, domain.TurnStopped, b.turn("m1").Status)
 			require.Equal(t, 1, b.model.Count())
 			require.Equal(t, []string{reply}, b.posted())
 		})
@@ -170,7 +170,7 @@ func TestContinueAsNew(t *testing.T) {
 			b := setup(t)
 			b.script(say("two"))
 			require.NoError(t, b.resume(turnAt(b, 1), cmd("c1", command), msg("m2")))
-			require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+			require.Equal(t, domain.TurnStopped, b.turn("m1").Status)
 			require.ElementsMatch(t, []string{reply, "two"}, b.posted())
 			require.Equal(t, "two", b.turn("m2").Reply)
 		})
@@ -182,7 +182,7 @@ func TestContinueAsNew(t *testing.T) {
 		release := b.channel.Block()
 		delivered := make(chan struct{})
 		b.script(
-			look(b.suggest, func() { b.send(cmd("c1", protocol.CommandStatus)) }),
+			look(b.suggest, func() { b.send(cmd("c1", domain.CommandStatus)) }),
 			look(), look(release, func() { <-delivered }), say("one"))
 		b.env.SetOnActivityCompletedListener(onCompleted(protocol.DeliverActivity, func() { close(delivered) }))
 		input := b.continued(b.run(msg("m1")))
@@ -237,7 +237,7 @@ func TestLimits(t *testing.T) {
 		b := setup(t)
 		b.script(hang(func() { b.send(append(many(queueLimit+1), stop)...) }))
 		require.NoError(t, b.run(msg("m1")))
-		require.Equal(t, store.TurnStopped, b.turn("m1").Status)
+		require.Equal(t, domain.TurnStopped, b.turn("m1").Status)
 		require.Equal(t, []string{"Stopped."}, b.posted())
 	})
 

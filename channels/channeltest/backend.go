@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -20,49 +21,49 @@ var ErrAway = errors.New("the store is away")
 type Answer struct {
 	Events []event.Event // what can be watched before it ends
 	Reply  string
-	Status channels.Status // zero: done
-	Usage  channels.Usage
+	Status domain.ReplyStatus // zero: done
+	Usage  domain.Usage
 	// Answered is set of an answer to a question.
-	Answered *channels.AnsweredApproval
+	Answered *domain.AnsweredApproval
 }
 
 // Echo answers every message with its own text.
-func Echo(msg channels.InboundMessage) *Answer { return &Answer{Reply: "echo: " + msg.Text} }
+func Echo(msg domain.Inbound) *Answer { return &Answer{Reply: "echo: " + msg.Text} }
 
 // Hold answers no message: they stay queued until [Backend.Emit] and [Backend.End].
-func Hold(channels.InboundMessage) *Answer { return nil }
+func Hold(domain.Inbound) *Answer { return nil }
 
 // Backend is a [channels.Backend] in memory. Watchers miss no event. Safe for
 // concurrent use.
 type Backend struct {
-	answer func(channels.InboundMessage) *Answer
+	answer func(domain.Inbound) *Answer
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced at every change
 	messages map[string]*message
-	accepted []channels.InboundMessage
+	accepted []domain.Inbound
 	calls    int
 	watching int
 	failing  int
 	release  chan struct{} // not nil: Accept waits for it
 	paired   map[[2]string]bool
 	drafts   map[string]*draft
-	unasked  map[string][]channels.UnaskedReply // by session
+	unasked  map[string][]domain.BackgroundReply // by session
 }
 
 type message struct {
-	inbound channels.InboundMessage
-	state   channels.MessageState
+	inbound domain.Inbound
+	state   domain.Reply
 	events  []event.Event
 }
 
 // NewBackend returns a backend that answers as answer says, at once. A nil
 // answer is [Echo].
-func NewBackend(answer func(channels.InboundMessage) *Answer) *Backend {
+func NewBackend(answer func(domain.Inbound) *Answer) *Backend {
 	if answer == nil {
 		answer = Echo
 	}
-	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, drafts: map[string]*draft{}, unasked: map[string][]channels.UnaskedReply{}}
+	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, drafts: map[string]*draft{}, unasked: map[string][]domain.BackgroundReply{}}
 }
 
 // MessageID implements [channels.Backend].
@@ -71,7 +72,7 @@ func (b *Backend) MessageID(channel, scope, id string) string {
 }
 
 // Accept implements [channels.Backend].
-func (b *Backend) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+func (b *Backend) Accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	b.mu.Lock()
 	b.calls++
 	release := b.release
@@ -91,16 +92,16 @@ func (b *Backend) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 		b.failing--
 		return channels.Accepted{}, ErrAway
 	}
-	id, session := b.MessageID(msg.Channel, msg.Scope, msg.ID), sessionKey(msg)
+	id, session := b.MessageID(msg.Channel, msg.Scope, msg.PlatformID), sessionKey(msg)
 	receipt := channels.Accepted{Message: id, Session: session, WorkflowID: "session/" + session}
 	if known := b.messages[id]; known != nil {
 		if known.inbound.Text != msg.Text || known.state.Session != session {
-			return channels.Accepted{}, channels.ErrConflict
+			return channels.Accepted{}, domain.ErrConflict
 		}
 		receipt.Duplicate = true
 		return receipt, nil
 	}
-	m := &message{inbound: msg, state: channels.MessageState{Message: id, Session: session, Status: channels.Queued}}
+	m := &message{inbound: msg, state: domain.Reply{Message: id, Session: session, Status: domain.ReplyQueued}}
 	b.messages[id] = m
 	b.accepted = append(b.accepted, msg)
 	if answer := b.answer(msg); answer != nil {
@@ -111,7 +112,7 @@ func (b *Backend) Accept(ctx context.Context, msg channels.InboundMessage) (chan
 	return receipt, nil
 }
 
-func sessionKey(msg channels.InboundMessage) string {
+func sessionKey(msg domain.Inbound) string {
 	key := msg.Channel + ":" + msg.Chat
 	if msg.Thread != "" {
 		key += ":" + msg.Thread
@@ -120,20 +121,20 @@ func sessionKey(msg channels.InboundMessage) string {
 }
 
 func (m *message) end(a Answer) {
-	m.state.Status, m.state.Reply, m.state.Usage, m.state.Turn = a.Status, a.Reply, a.Usage, m.state.Message
+	m.state.Status, m.state.Text, m.state.Usage, m.state.Turn = a.Status, a.Reply, a.Usage, m.state.Message
 	m.state.Answered = a.Answered
 	if a.Status == "" {
-		m.state.Status = channels.Done
+		m.state.Status = domain.ReplyDone
 	}
 }
 
 // Message implements [channels.Backend].
-func (b *Backend) Message(_ context.Context, id string) (channels.MessageState, error) {
+func (b *Backend) Message(_ context.Context, id string) (domain.Reply, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := b.messages[id]
 	if m == nil {
-		return channels.MessageState{}, channels.ErrNotFound
+		return domain.Reply{}, domain.ErrNotFound
 	}
 	return m.state, nil
 }
@@ -177,35 +178,35 @@ func (b *Backend) Watch(ctx context.Context, id string, on func(event.Event)) er
 
 // Transcript implements [channels.Backend]: the messages and replies of the
 // session, in the order in which they were accepted.
-func (b *Backend) Transcript(_ context.Context, session string) ([]channels.TranscriptMessage, error) {
+func (b *Backend) Transcript(_ context.Context, session string) ([]domain.Message, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var transcript []channels.TranscriptMessage
+	var transcript []domain.Message
 	for _, msg := range b.accepted {
-		m := b.messages[b.MessageID(msg.Channel, msg.Scope, msg.ID)]
+		m := b.messages[b.MessageID(msg.Channel, msg.Scope, msg.PlatformID)]
 		if m.state.Session != session {
 			continue
 		}
-		transcript = append(transcript, channels.TranscriptMessage{
+		transcript = append(transcript, domain.Message{
 			Turn: m.state.Message, Role: "user", Content: msg.Text, Sender: msg.Sender, CreatedAt: time.Unix(0, 0).UTC(),
 		})
 		if m.state.Status.Ended() {
-			transcript = append(transcript, channels.TranscriptMessage{
-				Turn: m.state.Message, Step: 1, Role: "assistant", Content: m.state.Reply, CreatedAt: time.Unix(0, 0).UTC(),
+			transcript = append(transcript, domain.Message{
+				Turn: m.state.Message, Step: 1, Role: "assistant", Content: m.state.Text, CreatedAt: time.Unix(0, 0).UTC(),
 			})
 		}
 	}
 	if transcript == nil {
-		return nil, channels.ErrNotFound
+		return nil, domain.ErrNotFound
 	}
 	return transcript, nil
 }
 
 // Unasked implements [channels.Backend].
-func (b *Backend) Unasked(_ context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+func (b *Backend) Unasked(_ context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var replies []channels.UnaskedReply
+	var replies []domain.BackgroundReply
 	for _, r := range b.unasked[session] {
 		if r.EndedAt.After(after) && len(replies) < unaskedLimit {
 			replies = append(replies, r)
@@ -218,7 +219,7 @@ func (b *Backend) Unasked(_ context.Context, session string, after time.Time) ([
 const unaskedLimit = 100
 
 // Say has a reply come unasked in a session, now unless it has EndedAt.
-func (b *Backend) Say(session string, r channels.UnaskedReply) {
+func (b *Backend) Say(session string, r domain.BackgroundReply) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r.EndedAt.IsZero() {
@@ -231,7 +232,7 @@ func (b *Backend) Say(session string, r channels.UnaskedReply) {
 // unknown one is ignored.
 func (b *Backend) Emit(id string, e event.Event) {
 	b.update(id, func(m *message) {
-		m.state.Status, m.state.Turn = channels.Running, m.state.Message
+		m.state.Status, m.state.Turn = domain.ReplyRunning, m.state.Message
 		m.events = append(m.events, e)
 	})
 }
@@ -272,7 +273,7 @@ func (b *Backend) BlockAccept() (release func()) {
 }
 
 // Accepted returns the messages that were accepted, in order, each once.
-func (b *Backend) Accepted() []channels.InboundMessage {
+func (b *Backend) Accepted() []domain.Inbound {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.accepted)

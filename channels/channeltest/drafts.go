@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // draft is what the backend knows of a turn's draft.
@@ -27,14 +28,15 @@ func (b *Backend) Known(_ context.Context, channel, chat, thread string) (bool, 
 }
 
 // Unanswered implements [channels.Inbox].
-func (b *Backend) Unanswered(_ context.Context, channel string) ([]channels.Waiting, error) {
+func (b *Backend) Unanswered(_ context.Context, channel string) ([]domain.Inbound, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var waiting []channels.Waiting
+	var waiting []domain.Inbound
 	for _, msg := range b.accepted {
-		id := b.MessageID(msg.Channel, msg.Scope, msg.ID)
+		id := b.MessageID(msg.Channel, msg.Scope, msg.PlatformID)
 		if msg.Channel == channel && !b.messages[id].state.Status.Ended() {
-			waiting = append(waiting, channels.Waiting{ID: id, Message: msg})
+			msg.ID = id
+			waiting = append(waiting, msg)
 		}
 	}
 	return waiting, nil

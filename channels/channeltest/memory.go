@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -35,7 +36,7 @@ type Memory struct {
 }
 
 type delivery struct {
-	msg   channels.InboundMessage
+	msg   domain.Inbound
 	acked chan error
 }
 
@@ -47,7 +48,7 @@ func NewMemory(name string) *Memory {
 // Deliver has the platform deliver a message once, to whoever runs the channel,
 // waiting for somebody to. Nil means that it was acknowledged; else it may be
 // delivered again. Channel and Push are filled in.
-func (m *Memory) Deliver(ctx context.Context, msg channels.InboundMessage) error {
+func (m *Memory) Deliver(ctx context.Context, msg domain.Inbound) error {
 	msg.Channel, msg.Push = m.name, true
 	d := delivery{msg: msg, acked: make(chan error, 1)}
 	select {

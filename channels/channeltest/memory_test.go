@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -50,7 +51,7 @@ func TestBackendWatchersMissNothing(t *testing.T) {
 	go func() { watched <- b.Watch(ctx, id, func(e event.Event) { kinds <- e.Kind }) }()
 	require.NoError(t, b.Await(ctx, func(c channeltest.Counts) bool { return c.Watching == 1 }))
 
-	accepted, err := b.Accept(ctx, channels.InboundMessage{Channel: "test", ID: "1", Chat: "c", Thread: "t", Text: "hi"})
+	accepted, err := b.Accept(ctx, domain.Inbound{Channel: "test", PlatformID: "1", Chat: "c", Thread: "t", Text: "hi"})
 	require.NoError(t, err)
 	require.Equal(t, channels.Accepted{Message: id, Session: "test:c:t", WorkflowID: "session/test:c:t"}, accepted)
 	b.Emit(id, event.Event{Kind: event.Text, Text: "H"})
@@ -60,5 +61,5 @@ func TestBackendWatchersMissNothing(t *testing.T) {
 	require.Equal(t, event.Done, <-kinds)
 	state, err := b.Message(ctx, id)
 	require.NoError(t, err)
-	require.Equal(t, "Hi", state.Reply)
+	require.Equal(t, "Hi", state.Text)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // running is a receiver that runs against a backend in memory.
@@ -40,8 +40,8 @@ func receive(t *testing.T, open func(*testing.T) Platform) running {
 	return r
 }
 
-func inbound(id, text string) channels.InboundMessage {
-	return channels.InboundMessage{ID: id, Chat: "c1", Sender: "u1", Text: text}
+func inbound(id, text string) domain.Inbound {
+	return domain.Inbound{PlatformID: id, Chat: "c1", Sender: "u1", Text: text}
 }
 
 // RunReceiver checks that a channel keeps to the contract of
@@ -60,7 +60,7 @@ func RunReceiver(t *testing.T, open func(*testing.T) Platform) {
 		got := r.backend.Accepted()[0]
 		require.Equal(t, r.Name, got.Channel)
 		require.Equal(t, r.Push, got.Push)
-		require.NotEmpty(t, got.ID)
+		require.NotEmpty(t, got.PlatformID)
 		require.Equal(t, sent.Chat, got.Chat)
 		require.Equal(t, sent.Thread, got.Thread)
 		require.Equal(t, sent.Sender, got.Sender)

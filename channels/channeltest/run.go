@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // deadline is generous: it is reached only by what hangs.
@@ -14,7 +15,7 @@ const deadline = 20 * time.Second
 // Platform is a channel under test and what stands behind it. What only the
 // other half of the suite uses may be nil.
 type Platform struct {
-	// Name is what the channel puts into [channels.InboundMessage.Channel].
+	// Name is what the channel puts into [domain.Inbound.Channel].
 	Name string
 	// Push is whether replies are sent, not fetched.
 	Push bool
@@ -23,7 +24,7 @@ type Platform struct {
 	// Deliver has the platform deliver a message once: ID, Chat, Thread, Sender and
 	// Text count. Nil means that the channel acknowledged it; it returns an error
 	// once it is clear that the channel does not, at the latest when ctx ends.
-	Deliver func(ctx context.Context, msg channels.InboundMessage) error
+	Deliver func(ctx context.Context, msg domain.Inbound) error
 	// Threads is whether messages can be in threads.
 	Threads bool
 

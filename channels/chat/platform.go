@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Platform is what every chat platform implements. Errors of failed calls are
@@ -53,7 +54,7 @@ type Code struct{ Runes, Lines int }
 
 // Place is where a message goes.
 type Place struct {
-	Chat    string // the platform's ID of the chat, as in [channels.InboundMessage]
+	Chat    string // the platform's ID of the chat, as in [domain.Inbound]
 	Thread  string // empty: none
 	ReplyTo string // the platform's ID of the message that is answered; empty: none
 	Person  string // the platform's ID of the person who is answered; empty: nobody in particular
@@ -168,7 +169,7 @@ type Posted struct {
 	Ours   bool
 	Text   string
 	SentAt time.Time
-	Files  []channels.File
+	Files  []domain.File
 	// Of our own messages:
 	Message  string // the outbox ID that it carries; empty: none
 	Draft    bool   // it stands for that message

@@ -10,15 +10,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/cli"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // holdAllButAnswers replies only to approvals and denials.
-func holdAllButAnswers(m channels.InboundMessage) *channeltest.Answer {
+func holdAllButAnswers(m domain.Inbound) *channeltest.Answer {
 	if id, is := strings.CutPrefix(m.Text, "/approve "); is {
 		return &channeltest.Answer{Reply: "Approved.\n`" + id + "`"}
 	}
@@ -43,7 +43,7 @@ func has(text string) func(string) bool {
 
 // asked is a message from a person who can answer questions.
 type asked struct {
-	m        channels.InboundMessage
+	m        domain.Inbound
 	errs     *output
 	out      *output
 	terminal io.WriteCloser
@@ -233,7 +233,7 @@ func TestTerminalAsks(t *testing.T) {
 		p.sees("no longer waiting for approval: exec: git push")
 		f.emit(m, asks("cd34", "git tag"))
 		p.sees("  exec: git tag")
-		f.end(m, channeltest.Answer{Reply: "Stopped.", Status: channels.Failed})
+		f.end(m, channeltest.Answer{Reply: "Stopped.", Status: domain.ReplyFailed})
 		p.sees("! Stopped.")
 		p.types("y" + enter)
 		require.Equal(t, "y", f.accepted(t, 1).Text)

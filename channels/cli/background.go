@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // backgroundPause is the time between two polls for background replies.
@@ -26,7 +26,7 @@ func (c *Conversation) background() (*background, error) {
 }
 
 // poll returns the new replies, oldest first; none if the agent is unreachable.
-func (b *background) poll(ctx context.Context) (found []channels.UnaskedReply) {
+func (b *background) poll(ctx context.Context) (found []domain.BackgroundReply) {
 	for {
 		replies, err := b.c.agent.Background(ctx, b.c.session, b.after)
 		if err != nil || len(replies) == 0 {
@@ -38,7 +38,7 @@ func (b *background) poll(ctx context.Context) (found []channels.UnaskedReply) {
 }
 
 // watch calls on with each new reply until ctx ends.
-func (b *background) watch(ctx context.Context, on func(channels.UnaskedReply)) {
+func (b *background) watch(ctx context.Context, on func(domain.BackgroundReply)) {
 	for {
 		for _, r := range b.poll(ctx) {
 			on(r)
@@ -52,10 +52,10 @@ func (b *background) watch(ctx context.Context, on func(channels.UnaskedReply)) 
 }
 
 // saw records that a background reply was shown.
-func (c *Conversation) saw(r channels.UnaskedReply) { c.seen.advance(r.EndedAt) }
+func (c *Conversation) saw(r domain.BackgroundReply) { c.seen.advance(r.EndedAt) }
 
 // headline introduces a background reply: [job "plants", 15:04].
-func headline(r channels.UnaskedReply) string {
+func headline(r domain.BackgroundReply) string {
 	at := r.EndedAt.Local()
 	when := at.Format("15:04")
 	if today := time.Now(); at.YearDay() != today.YearDay() || at.Year() != today.Year() {

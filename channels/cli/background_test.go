@@ -11,15 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/cli"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // say publishes the reply of a job.
 func (f *fixture) say(turn, text string) {
-	f.backend.Say("http:main", channels.UnaskedReply{
-		Turn: turn, Cause: channels.CauseJob, Label: "plants", Status: channels.Done, Reply: text,
+	f.backend.Say("http:main", domain.BackgroundReply{
+		Turn: turn, Cause: domain.CauseJob, Label: "plants", Status: domain.ReplyDone, Text: text,
 	})
 }
 
@@ -61,7 +61,7 @@ func TestBackgroundRepliesInLines(t *testing.T) {
 	_, err = fmt.Fprintln(l.in, "joins the job")
 	require.NoError(t, err)
 	m = f.accepted(t, 1)
-	turn := f.backend.MessageID(m.Channel, m.Scope, m.ID)
+	turn := f.backend.MessageID(m.Channel, m.Scope, m.PlatformID)
 	f.say(turn, "one for both")
 	f.sees(t, l, "one for both\n")
 	f.end(m, channeltest.Answer{Reply: "one for both"})
@@ -70,8 +70,8 @@ func TestBackgroundRepliesInLines(t *testing.T) {
 	require.NoError(t, <-l.left)
 	require.Regexp(t, `^\[job "plants", [\d:]+\]\nwater them\nhello\n\[job "plants", [\d:]+\]\nwhile nobody types\n\[job "plants", [\d:]+\]\none for both\n$`, l.out.String())
 
-	f.backend.Say("http:main", channels.UnaskedReply{
-		Turn: "t3", Cause: channels.CauseSubagent, Label: "\x1b[2Jdig\nhere", Status: channels.Failed, Reply: "No answer.",
+	f.backend.Say("http:main", domain.BackgroundReply{
+		Turn: "t3", Cause: domain.CauseSubagent, Label: "\x1b[2Jdig\nhere", Status: domain.ReplyFailed, Text: "No answer.",
 		EndedAt: time.Now().AddDate(1, 0, 0),
 	})
 	for _, want := range []string{`^\[subagent "dig here", [A-Z][a-z]{2} \d+ \d\d:\d\d\]\nNo answer.\n$`, `^$`} {

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -32,10 +32,10 @@ type Agent interface {
 	// Follow waits until the message with this ID has ended and reports its events
 	// to on. It returns early when ctx ends, or with a permanent [remote.Error] if
 	// the message does not exist.
-	Follow(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error)
+	Follow(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error)
 	// Background returns the first background replies of a session that ended after
 	// the given time, oldest first.
-	Background(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error)
+	Background(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error)
 }
 
 // Options are the settings of a [Conversation].
@@ -102,7 +102,7 @@ func (c *Conversation) send(ctx context.Context, id, text string) error {
 }
 
 // Await waits until a message has ended and reports its events to on.
-func (c *Conversation) Await(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error) {
+func (c *Conversation) Await(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
 	state, err := c.agent.Follow(ctx, id, on)
 	if err == nil || isNotFound(err) {
 		c.notes.remove(id)
@@ -113,7 +113,7 @@ func (c *Conversation) Await(ctx context.Context, id string, on func(event.Event
 // isNotFound reports whether the agent does not know a message.
 func isNotFound(err error) bool {
 	failed := remote.As(err)
-	return failed != nil && failed.Status == 404 || errors.Is(err, channels.ErrNotFound)
+	return failed != nil && failed.Status == 404 || errors.Is(err, domain.ErrNotFound)
 }
 
 // Stop stops the current turn without waiting for its end.
@@ -132,7 +132,7 @@ func (c *Conversation) Decide(ctx context.Context, approval string, approve bool
 		return "", err
 	}
 	state, err := c.agent.Follow(ctx, id, func(event.Event) {})
-	return state.Reply, err
+	return state.Text, err
 }
 
 // Unseen returns the messages of this session whose end no terminal has shown,

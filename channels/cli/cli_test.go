@@ -11,9 +11,9 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/cli"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -22,7 +22,7 @@ func TestAsk(t *testing.T) {
 
 	t.Run("it prints only the reply and leaves no note", func(t *testing.T) {
 		t.Parallel()
-		f := setup(t, func(m channels.InboundMessage) *channeltest.Answer {
+		f := setup(t, func(m domain.Inbound) *channeltest.Answer {
 			return &channeltest.Answer{Reply: "**" + m.Text + "**\n\n- `a`"}
 		})
 		var out bytes.Buffer
@@ -37,7 +37,7 @@ func TestAsk(t *testing.T) {
 
 	t.Run("control sequences in the reply are removed for a terminal", func(t *testing.T) {
 		t.Parallel()
-		f := setup(t, func(channels.InboundMessage) *channeltest.Answer {
+		f := setup(t, func(domain.Inbound) *channeltest.Answer {
 			return &channeltest.Answer{Reply: "\x1b[2J\x1b]0;mine\aheard\x1b[1m"}
 		})
 		control, tty, err := pty.Open()
@@ -52,8 +52,8 @@ func TestAsk(t *testing.T) {
 
 	t.Run("a failed turn is a one-line error", func(t *testing.T) {
 		t.Parallel()
-		f := setup(t, func(channels.InboundMessage) *channeltest.Answer {
-			return &channeltest.Answer{Reply: "No answer.\nTry again.", Status: channels.Failed}
+		f := setup(t, func(domain.Inbound) *channeltest.Answer {
+			return &channeltest.Answer{Reply: "No answer.\nTry again.", Status: domain.ReplyFailed}
 		})
 		var out bytes.Buffer
 		err := cli.Ask(f.ctx, f.chat(), "hi", cli.AskOptions{Out: &out})
@@ -93,7 +93,7 @@ func TestAsk(t *testing.T) {
 		close(interrupt)
 		require.Equal(t, "/stop", f.accepted(t, 1).Text)
 		require.Equal(t, first.Chat, f.accepted(t, 1).Chat)
-		f.end(first, channeltest.Answer{Reply: "Stopped.", Status: channels.Failed})
+		f.end(first, channeltest.Answer{Reply: "Stopped.", Status: domain.ReplyFailed})
 		require.ErrorIs(t, <-asked, cli.ErrInterrupted)
 		require.Empty(t, out.String())
 	})
@@ -136,9 +136,9 @@ func TestLines(t *testing.T) {
 
 	t.Run("each line is a message, up to /quit", func(t *testing.T) {
 		t.Parallel()
-		f := setup(t, func(m channels.InboundMessage) *channeltest.Answer {
+		f := setup(t, func(m domain.Inbound) *channeltest.Answer {
 			if m.Text == "fail" {
-				return &channeltest.Answer{Reply: "No answer.", Status: channels.Failed}
+				return &channeltest.Answer{Reply: "No answer.", Status: domain.ReplyFailed}
 			}
 			return channeltest.Echo(m)
 		})

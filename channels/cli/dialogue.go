@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -17,9 +17,9 @@ type dialogue struct {
 	w          io.Writer            // questions
 	typed      func() <-chan string // answers of a person; nil: no person is present
 	asked      questions
-	out        io.Writer                    // replies
-	background <-chan channels.UnaskedReply // nil: not shown
-	shown      map[string]bool              // turns whose reply was printed
+	out        io.Writer                     // replies
+	background <-chan domain.BackgroundReply // nil: not shown
+	shown      map[string]bool               // turns whose reply was printed
 }
 
 // first reports whether a turn's reply is to be printed, which it is once.
@@ -33,14 +33,14 @@ func (d *dialogue) first(turn string) bool {
 }
 
 // show prints a background reply.
-func (d *dialogue) show(r channels.UnaskedReply) {
+func (d *dialogue) show(r domain.BackgroundReply) {
 	if d.first(r.Turn) {
 		asking := d.asking()
 		if asking {
 			fmt.Fprint(d.w, eraseLine)
 		}
 		d.progress.Hold()
-		fmt.Fprintf(d.out, "%s\n%s\n", headline(r), cleanFor(d.out, r.Reply))
+		fmt.Fprintf(d.out, "%s\n%s\n", headline(r), cleanFor(d.out, r.Text))
 		if asking {
 			fmt.Fprint(d.w, prompt)
 		} else {
@@ -60,9 +60,9 @@ func (d *dialogue) watch(ctx context.Context) error {
 	for _, r := range b.poll(ctx) {
 		d.show(r)
 	}
-	replies := make(chan channels.UnaskedReply)
+	replies := make(chan domain.BackgroundReply)
 	d.background = replies
-	go b.watch(ctx, func(r channels.UnaskedReply) {
+	go b.watch(ctx, func(r domain.BackgroundReply) {
 		select {
 		case replies <- r:
 		case <-ctx.Done():
@@ -73,7 +73,7 @@ func (d *dialogue) watch(ctx context.Context) error {
 
 // ended is the end of a message.
 type ended struct {
-	state channels.MessageState
+	state domain.Reply
 	err   error
 }
 
@@ -88,16 +88,16 @@ func (d *dialogue) ask(ctx context.Context, text string, interrupt <-chan struct
 	if !d.first(state.Turn) {
 		return nil
 	}
-	if state.Status != channels.Done {
-		return &TurnError{Reply: oneLine(state.Reply)}
+	if state.Status != domain.ReplyDone {
+		return &TurnError{Reply: oneLine(state.Text)}
 	}
-	if _, err := fmt.Fprintln(d.out, cleanFor(d.out, state.Reply)); err != nil {
+	if _, err := fmt.Fprintln(d.out, cleanFor(d.out, state.Text)); err != nil {
 		return fmt.Errorf("print the reply: %w", err)
 	}
 	return nil
 }
 
-func (d *dialogue) send(ctx context.Context, text string, interrupt <-chan struct{}) (channels.MessageState, error) {
+func (d *dialogue) send(ctx context.Context, text string, interrupt <-chan struct{}) (domain.Reply, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d.progress.Show(thinking)
@@ -120,17 +120,17 @@ func (d *dialogue) send(ctx context.Context, text string, interrupt <-chan struc
 	stopping, done := context.WithTimeout(ctx, stopTimeout)
 	defer done()
 	if err := d.c.Stop(stopping); err != nil {
-		return channels.MessageState{}, ErrInterrupted
+		return domain.Reply{}, ErrInterrupted
 	}
 	select {
 	case <-results:
 	case <-stopping.Done():
 	}
-	return channels.MessageState{}, ErrInterrupted
+	return domain.Reply{}, ErrInterrupted
 }
 
 // await is [Conversation.Await] with questions and background replies.
-func (d *dialogue) await(ctx context.Context, id string) (channels.MessageState, error) {
+func (d *dialogue) await(ctx context.Context, id string) (domain.Reply, error) {
 	events, results := make(chan event.Event), make(chan ended, 1)
 	go func() {
 		state, err := d.c.Await(ctx, id, func(e event.Event) {

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -127,18 +127,18 @@ func (s *screen) onEvent(msg eventMsg) tea.Cmd {
 
 // watch shows background replies as they arrive.
 func (s *screen) watch() tea.Msg {
-	s.background.watch(s.ctx, func(r channels.UnaskedReply) { s.post(backgroundMsg{r}) })
+	s.background.watch(s.ctx, func(r domain.BackgroundReply) { s.post(backgroundMsg{r}) })
 	return nil
 }
 
-func (s *screen) onBackground(r channels.UnaskedReply) tea.Cmd {
+func (s *screen) onBackground(r domain.BackgroundReply) tea.Cmd {
 	s.c.saw(r)
 	if s.shown[r.Turn] {
 		return nil
 	}
 	s.shown[r.Turn] = true
 	head := faint(lipgloss.Wrap(headline(r), s.width, ""))
-	return s.print(head + "\n" + outcome(r.Status, r.Reply, s.width))
+	return s.print(head + "\n" + outcome(r.Status, r.Text, s.width))
 }
 
 func (s *screen) onEnded(msg endedMsg) tea.Cmd {
@@ -158,5 +158,5 @@ func (s *screen) onEnded(msg endedMsg) tea.Cmd {
 		return nil
 	}
 	s.shown[msg.state.Turn] = true
-	return s.print(outcome(msg.state.Status, msg.state.Reply, s.width))
+	return s.print(outcome(msg.state.Status, msg.state.Text, s.width))
 }

@@ -116,7 +116,7 @@ func showUnseen(ctx context.Context, d *dialogue, o LinesOptions) error {
 		case err != nil:
 			return err
 		case d.first(state.Turn):
-			fmt.Fprintln(o.Out, cleanFor(o.Out, state.Reply))
+			fmt.Fprintln(o.Out, cleanFor(o.Out, state.Text))
 		}
 	}
 	return nil

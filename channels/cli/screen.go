@@ -9,7 +9,7 @@ import (
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -28,10 +28,10 @@ type (
 	endedMsg struct {
 		id    string
 		text  string
-		state channels.MessageState
+		state domain.Reply
 		err   error
 	}
-	backgroundMsg struct{ reply channels.UnaskedReply }
+	backgroundMsg struct{ reply domain.BackgroundReply }
 	stopFailedMsg struct{ err error }
 	interruptMsg  struct{}
 	printedMsg    struct{}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/cli"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -31,12 +31,12 @@ func (a agent) Send(ctx context.Context, session, id, text string) error {
 	return err
 }
 
-func (a agent) Follow(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error) {
+func (a agent) Follow(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
 	m, err := a.api.Follow(ctx, id, on)
-	return channels.MessageState{Message: m.ID, Session: m.Session, Status: m.Status, Reply: m.Reply, Turn: m.Turn}, err
+	return domain.Reply{Message: m.ID, Session: m.Session, Status: m.Status, Text: m.Reply, Turn: m.Turn}, err
 }
 
-func (a agent) Background(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+func (a agent) Background(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
 	return a.api.Background(ctx, "http:"+session, after)
 }
 
@@ -47,7 +47,7 @@ type fixture struct {
 	options cli.Options
 }
 
-func setup(t *testing.T, answer func(channels.InboundMessage) *channeltest.Answer) *fixture {
+func setup(t *testing.T, answer func(domain.Inbound) *channeltest.Answer) *fixture {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	t.Cleanup(cancel)
@@ -71,24 +71,24 @@ func setup(t *testing.T, answer func(channels.InboundMessage) *channeltest.Answe
 func (f *fixture) chat() *cli.Conversation { return cli.New(f.options) }
 
 // accepted waits for the message with this index and returns it.
-func (f *fixture) accepted(t *testing.T, number int) channels.InboundMessage {
+func (f *fixture) accepted(t *testing.T, number int) domain.Inbound {
 	t.Helper()
 	require.NoError(t, f.backend.Await(f.ctx, func(c channeltest.Counts) bool { return c.Accepted > number }))
 	return f.backend.Accepted()[number]
 }
 
 // emit publishes an event of an accepted message.
-func (f *fixture) emit(m channels.InboundMessage, e event.Event) {
-	f.backend.Emit(f.backend.MessageID(m.Channel, m.Scope, m.ID), e)
+func (f *fixture) emit(m domain.Inbound, e event.Event) {
+	f.backend.Emit(f.backend.MessageID(m.Channel, m.Scope, m.PlatformID), e)
 }
 
 // end ends an accepted message.
-func (f *fixture) end(m channels.InboundMessage, a channeltest.Answer) {
-	f.backend.End(f.backend.MessageID(m.Channel, m.Scope, m.ID), a)
+func (f *fixture) end(m domain.Inbound, a channeltest.Answer) {
+	f.backend.End(f.backend.MessageID(m.Channel, m.Scope, m.PlatformID), a)
 }
 
 // holdAllButStop replies only to /stop.
-func holdAllButStop(m channels.InboundMessage) *channeltest.Answer {
+func holdAllButStop(m domain.Inbound) *channeltest.Answer {
 	if m.Text == "/stop" {
 		return &channeltest.Answer{Reply: "Stopped."}
 	}

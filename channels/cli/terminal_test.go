@@ -10,9 +10,9 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/cli"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -107,7 +107,7 @@ func TestTerminal(t *testing.T) {
 		p.sees("thinking")
 		p.types(ctrlC)
 		require.Equal(t, "/stop", f.accepted(t, 1).Text)
-		f.end(m, channeltest.Answer{Reply: "Stopped.", Status: channels.Failed})
+		f.end(m, channeltest.Answer{Reply: "Stopped.", Status: domain.ReplyFailed})
 		p.sees("! Stopped.")
 		p.types("again" + enter)
 		m = f.accepted(t, 2)

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // previewHeight is the maximum number of lines shown of a reply in progress.
@@ -77,8 +77,8 @@ func said(text string, width int) string {
 }
 
 // outcome formats the end of a turn.
-func outcome(status channels.Status, text string, width int) string {
-	if status != channels.Done {
+func outcome(status domain.ReplyStatus, text string, width int) string {
+	if status != domain.ReplyDone {
 		return trouble(text, width)
 	}
 	return renderMarkdown(text, width) + "\n"

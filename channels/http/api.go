@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 const (
@@ -71,37 +72,37 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	if err := a.decode(w, r, &request, true); err != nil {
 		return err
 	}
-	msg := channels.InboundMessage{
-		Channel: Name, ID: cmp.Or(request.ID, rand.Text()), Chat: request.Session, Sender: request.Sender, Text: request.Text,
+	msg := domain.Inbound{
+		Channel: Name, PlatformID: cmp.Or(request.ID, rand.Text()), Chat: request.Session, Sender: request.Sender, Text: request.Text,
 	}
 	if !request.Wait {
 		accepted, err := a.accept(r.Context(), msg)
 		if err != nil {
 			return err
 		}
-		writeJSON(w, nethttp.StatusAccepted, Receipt{ID: msg.ID, Session: accepted.Session, WorkflowID: accepted.WorkflowID})
+		writeJSON(w, nethttp.StatusAccepted, Receipt{ID: msg.PlatformID, Session: accepted.Session, WorkflowID: accepted.WorkflowID})
 		return nil
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	answer := a.follow(ctx, msg.ID)
+	answer := a.follow(ctx, msg.PlatformID)
 	accepted, err := a.accept(ctx, msg)
 	if err != nil {
 		return err
 	}
 	state, err := answer.await(ctx, waiting{known: accepted.Duplicate})
 	if err != nil {
-		return interrupted(msg.ID)
+		return interrupted(msg.PlatformID)
 	}
-	writeJSON(w, nethttp.StatusOK, newMessage(msg.ID, state))
+	writeJSON(w, nethttp.StatusOK, newMessage(msg.PlatformID, state))
 	return nil
 }
 
 // accept checks a message, fills in defaults, and passes it to the backend. It
 // continues if the client disconnects or the server shuts down.
-func (a *api) accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+func (a *api) accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	msg.Chat, msg.Sender = cmp.Or(msg.Chat, defaultSession), cmp.Or(msg.Sender, DefaultSender)
-	err := errors.Join(checkName("id", msg.ID), checkName("session", msg.Chat), checkName("sender", msg.Sender), a.checkText("text", msg.Text))
+	err := errors.Join(checkName("id", msg.PlatformID), checkName("session", msg.Chat), checkName("sender", msg.Sender), a.checkText("text", msg.Text))
 	if err != nil {
 		return channels.Accepted{}, err
 	}
@@ -120,7 +121,7 @@ func (a *api) getMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 }
 
 // message returns the message named by the path.
-func (a *api) message(r *nethttp.Request) (channels.MessageState, error) {
+func (a *api) message(r *nethttp.Request) (domain.Reply, error) {
 	return a.backend.Message(r.Context(), a.backend.MessageID(Name, "", r.PathValue("id")))
 }
 
@@ -143,7 +144,7 @@ func (a *api) getTranscript(w nethttp.ResponseWriter, r *nethttp.Request, key st
 		return err
 	}
 	if messages == nil {
-		messages = []channels.TranscriptMessage{}
+		messages = []domain.Message{}
 	}
 	writeJSON(w, nethttp.StatusOK, Transcript{Session: key, Messages: messages})
 	return nil
@@ -162,7 +163,7 @@ func (a *api) getBackground(w nethttp.ResponseWriter, r *nethttp.Request, key st
 		return err
 	}
 	if replies == nil {
-		replies = []channels.UnaskedReply{}
+		replies = []domain.BackgroundReply{}
 	}
 	writeJSON(w, nethttp.StatusOK, Background{Session: key, Replies: replies})
 	return nil

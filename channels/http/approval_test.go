@@ -11,15 +11,16 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
 // asking is a backend whose messages all wait for an approval.
 type asking struct{ channels.Backend }
 
-func (a asking) Message(ctx context.Context, id string) (channels.MessageState, error) {
+func (a asking) Message(ctx context.Context, id string) (domain.Reply, error) {
 	state, err := a.Backend.Message(ctx, id)
-	state.Status, state.Approvals = channels.Running, []channels.Approval{{ID: "ab12", Tool: "exec", Title: "git push", Arguments: "git push"}}
+	state.Status, state.Approvals = domain.ReplyRunning, []domain.Approval{{ID: "ab12", Tool: "exec", Title: "git push", Arguments: "git push"}}
 	return state, err
 }
 

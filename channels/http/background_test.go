@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func TestBackground(t *testing.T) {
@@ -19,11 +19,11 @@ func TestBackground(t *testing.T) {
 	require.JSONEq(t, `{"session":"http:a/b","replies":[]}`, body, "even for an unknown session")
 
 	at := time.Date(2026, 3, 4, 15, 30, 0, 123456000, time.UTC)
-	s.backend.Say("http:a/b", channels.UnaskedReply{
-		Turn: "m1", Cause: channels.CauseJob, Label: "plants", Status: channels.Done, Reply: "water them", EndedAt: at,
+	s.backend.Say("http:a/b", domain.BackgroundReply{
+		Turn: "m1", Cause: domain.CauseJob, Label: "plants", Status: domain.ReplyDone, Text: "water them", EndedAt: at,
 	})
-	s.backend.Say("http:a/b", channels.UnaskedReply{
-		Turn: "m2", Cause: channels.CauseSubagent, Label: "dig", Status: channels.Failed, Reply: "No answer.", EndedAt: at.Add(time.Second),
+	s.backend.Say("http:a/b", domain.BackgroundReply{
+		Turn: "m2", Cause: domain.CauseSubagent, Label: "dig", Status: domain.ReplyFailed, Text: "No answer.", EndedAt: at.Add(time.Second),
 	})
 	second := `{"turn":"m2","cause":"subagent","label":"dig","status":"failed","reply":"No answer.","ended_at":"2026-03-04T15:30:01.123456Z"}`
 	_, _, body = s.do("GET", path, "")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Headers of the OpenAI-compatible API.
@@ -107,33 +107,33 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	if err := a.checkText("messages", text); err != nil {
 		return err
 	}
-	msg := channels.InboundMessage{
-		Channel: Name, ID: r.Header.Get(idempotencyHeader), Text: text, Queue: true,
+	msg := domain.Inbound{
+		Channel: Name, PlatformID: r.Header.Get(idempotencyHeader), Text: text, Queue: true,
 	}
-	if msg.ID == "" {
-		msg.ID = rand.Text()
+	if msg.PlatformID == "" {
+		msg.PlatformID = rand.Text()
 		w.Header().Set(retryHeader, "false")
 	}
-	msg.Chat = cmp.Or(r.Header.Get(sessionHeader), request.User, "chat-"+msg.ID)
+	msg.Chat = cmp.Or(r.Header.Get(sessionHeader), request.User, "chat-"+msg.PlatformID)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	answer := a.follow(ctx, msg.ID)
+	answer := a.follow(ctx, msg.PlatformID)
 	accepted, err := a.accept(ctx, msg)
 	if err != nil {
 		w.Header().Del(retryHeader)
 		return err
 	}
 	w.Header().Set(sessionHeader, msg.Chat)
-	completion := completion{ID: msg.ID, Created: time.Now().Unix(), Model: cmp.Or(request.Model, a.options.Models[0])}
+	completion := completion{ID: msg.PlatformID, Created: time.Now().Unix(), Model: cmp.Or(request.Model, a.options.Models[0])}
 	if request.Stream {
 		a.streamChat(ctx, w, answer, completion, accepted.Duplicate, request.StreamOptions.IncludeUsage)
 		return nil
 	}
 	state, err := answer.await(ctx, waiting{known: accepted.Duplicate})
 	if err != nil {
-		return interrupted(msg.ID)
+		return interrupted(msg.PlatformID)
 	}
-	if state.Status == channels.Failed {
+	if state.Status == domain.ReplyFailed {
 		w.Header().Set(retryHeader, "false")
 		return turnFailed(state)
 	}
@@ -141,8 +141,8 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	return nil
 }
 
-func turnFailed(state channels.MessageState) *apiError {
-	reason := cmp.Or(state.Reply, "the turn ended without an answer")
+func turnFailed(state domain.Reply) *apiError {
+	reason := cmp.Or(state.Text, "the turn ended without an answer")
 	return &apiError{status: nethttp.StatusBadGateway, detail: ErrorDetail{Type: typeTurnFailed, Message: reason}}
 }
 

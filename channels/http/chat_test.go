@@ -11,9 +11,9 @@ import (
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -37,8 +37,8 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 
 	t.Run("the last user message is answered in the user's session", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, http.Options{Token: "secret"}, func(msg channels.InboundMessage) *channeltest.Answer {
-			return &channeltest.Answer{Reply: "echo: " + msg.Text, Usage: channels.Usage{PromptTokens: 5, CompletionTokens: 2}}
+		s := start(t, http.Options{Token: "secret"}, func(msg domain.Inbound) *channeltest.Answer {
+			return &channeltest.Answer{Reply: "echo: " + msg.Text, Usage: domain.Usage{PromptTokens: 5, CompletionTokens: 2}}
 		})
 		request := ask("one", "two")
 		request.User = "ana"
@@ -53,8 +53,8 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 		require.Equal(t, "ana", response.Header().Get("X-Holdfast-Session"))
 
 		accepted := s.backend.Accepted()
-		require.Equal(t, []channels.InboundMessage{
-			{Channel: "http", ID: response.ID, Chat: "ana", Sender: "http", Text: "two", Queue: true},
+		require.Equal(t, []domain.Inbound{
+			{Channel: "http", PlatformID: response.ID, Chat: "ana", Sender: "http", Text: "two", Queue: true},
 		}, accepted)
 	})
 
@@ -90,7 +90,7 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 			require.Equal(t, piece, chunk.Choices[0].Delta.Content)
 			require.Equal(t, "chat.completion.chunk", chunk.Object)
 		}
-		s.backend.End(s.message(first.ID), channeltest.Answer{Reply: "Hello!", Usage: channels.Usage{PromptTokens: 5, CompletionTokens: 2}})
+		s.backend.End(s.message(first.ID), channeltest.Answer{Reply: "Hello!", Usage: domain.Usage{PromptTokens: 5, CompletionTokens: 2}})
 		chunk, err := stream.Recv()
 		require.NoError(t, err)
 		require.Equal(t, "!", chunk.Choices[0].Delta.Content)
@@ -107,8 +107,8 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 
 	t.Run("a failed turn is an error that clients do not retry", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, http.Options{}, func(channels.InboundMessage) *channeltest.Answer {
-			return &channeltest.Answer{Reply: "The provider refuses the key.", Status: channels.Failed}
+		s := start(t, http.Options{}, func(domain.Inbound) *channeltest.Answer {
+			return &channeltest.Answer{Reply: "The provider refuses the key.", Status: domain.ReplyFailed}
 		})
 		_, err := s.openAI("").CreateChatCompletion(t.Context(), ask("hi"))
 		refused, ok := errors.AsType[*openai.APIError](err)
@@ -143,7 +143,7 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, chunk.Choices[0].Delta.Content)
 		}
-		s.backend.End(s.message(first.ID), channeltest.Answer{Reply: "No.", Status: channels.Failed})
+		s.backend.End(s.message(first.ID), channeltest.Answer{Reply: "No.", Status: domain.ReplyFailed})
 		for err == nil {
 			_, err = stream.Recv()
 		}
@@ -231,7 +231,7 @@ func TestStreamedTextEndsWithTheReply(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, http.Options{KeepAlive: time.Hour}, func(channels.InboundMessage) *channeltest.Answer {
+			s := start(t, http.Options{KeepAlive: time.Hour}, func(domain.Inbound) *channeltest.Answer {
 				return &channeltest.Answer{Events: tt.events, Reply: tt.reply}
 			})
 			_, _, body := s.do("POST", "/v1/chat/completions", `{"stream":true,"messages":[{"role":"user","content":"x"}]}`)

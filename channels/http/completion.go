@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -41,13 +42,13 @@ type chatUsage struct {
 	TotalTokens      int `json:"total_tokens"`
 }
 
-func newChatUsage(u channels.Usage) *chatUsage {
+func newChatUsage(u domain.Usage) *chatUsage {
 	return &chatUsage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens, TotalTokens: u.PromptTokens + u.CompletionTokens}
 }
 
-func (c completion) whole(state channels.MessageState) completion {
+func (c completion) whole(state domain.Reply) completion {
 	c.Object = "chat.completion"
-	c.Choices = []choice{{Message: &speech{Role: "assistant", Content: &state.Reply}, FinishReason: new("stop")}}
+	c.Choices = []choice{{Message: &speech{Role: "assistant", Content: &state.Text}, FinishReason: new("stop")}}
 	c.Usage = newChatUsage(state.Usage)
 	return c
 }
@@ -88,10 +89,10 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	switch {
 	case err != nil:
 		err = events.send("", ErrorBody{Error: interrupted(c.ID).detail})
-	case state.Status == channels.Failed:
+	case state.Status == domain.ReplyFailed:
 		err = events.send("", ErrorBody{Error: turnFailed(state).detail})
 	default:
-		err = say(text.rest(state.Reply))
+		err = say(text.rest(state.Text))
 		if err == nil {
 			err = events.send("", c.chunk(choice{Delta: &speech{}, FinishReason: new("stop")}))
 		}

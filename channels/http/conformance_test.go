@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func TestConformance(t *testing.T) {
@@ -23,8 +23,8 @@ func TestConformance(t *testing.T) {
 		return channeltest.Platform{
 			Name:     http.Name,
 			Receiver: channel,
-			Deliver: func(ctx context.Context, msg channels.InboundMessage) error {
-				body, err := json.Marshal(http.SendRequest{Session: msg.Chat, Text: msg.Text, ID: msg.ID, Sender: msg.Sender})
+			Deliver: func(ctx context.Context, msg domain.Inbound) error {
+				body, err := json.Marshal(http.SendRequest{Session: msg.Chat, Text: msg.Text, ID: msg.PlatformID, Sender: msg.Sender})
 				if err != nil {
 					return err
 				}

@@ -7,6 +7,7 @@ import (
 	nethttp "net/http"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Error types. Those that OpenAI's API has are its own.
@@ -60,14 +61,14 @@ func asAPIError(err error) *apiError {
 		return known
 	}
 	switch {
-	case errors.Is(err, channels.ErrConflict):
+	case errors.Is(err, domain.ErrConflict):
 		return &apiError{status: nethttp.StatusConflict, detail: ErrorDetail{
 			Type: typeConflict, Param: "id",
-			Message: channels.ErrConflict.Error() + ": use a new ID for a new text or session",
+			Message: domain.ErrConflict.Error() + ": use a new ID for a new text or session",
 		}}
 	case errors.Is(err, channels.ErrNotAllowed):
 		return forbidden(channels.ErrNotAllowed.Error())
-	case errors.Is(err, channels.ErrNotFound):
+	case errors.Is(err, domain.ErrNotFound):
 		return notFound("message or session not found")
 	}
 	return &apiError{status: nethttp.StatusServiceUnavailable, detail: ErrorDetail{

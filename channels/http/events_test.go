@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -37,7 +38,7 @@ func TestEvents(t *testing.T) {
 		} {
 			s.backend.Emit(id, e)
 		}
-		s.backend.End(id, channeltest.Answer{Reply: "done", Usage: channels.Usage{PromptTokens: 3, CompletionTokens: 1}})
+		s.backend.End(id, channeltest.Answer{Reply: "done", Usage: domain.Usage{PromptTokens: 3, CompletionTokens: 1}})
 		body, err := io.ReadAll(response.Body)
 		require.NoError(t, err)
 		require.Equal(t, "event: turn_joined\ndata: {}\n\n"+

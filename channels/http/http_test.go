@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 const deadline = 20 * time.Second
@@ -28,7 +29,7 @@ type server struct {
 	stop    func() error // ends Run and returns its error
 }
 
-func start(t *testing.T, o http.Options, answer func(channels.InboundMessage) *channeltest.Answer) *server {
+func start(t *testing.T, o http.Options, answer func(domain.Inbound) *channeltest.Answer) *server {
 	t.Helper()
 	if o.Listen == "" {
 		o.Listen = "127.0.0.1:0"
@@ -105,8 +106,8 @@ func TestMessages(t *testing.T) {
 		status, _, body := s.do("POST", "/v1/messages", `{"session":"ops","text":"hi","id":"a1","sender":"ana"}`)
 		require.Equal(t, 202, status)
 		require.JSONEq(t, `{"id":"a1","session":"http:ops","workflow_id":"session/http:ops"}`, body)
-		require.Equal(t, []channels.InboundMessage{
-			{Channel: "http", ID: "a1", Chat: "ops", Sender: "ana", Text: "hi"},
+		require.Equal(t, []domain.Inbound{
+			{Channel: "http", PlatformID: "a1", Chat: "ops", Sender: "ana", Text: "hi"},
 		}, s.backend.Accepted())
 
 		status, _, body = s.do("GET", "/v1/messages/a1", "")
@@ -122,8 +123,8 @@ func TestMessages(t *testing.T) {
 		var receipt http.Receipt
 		require.NoError(t, json.Unmarshal([]byte(body), &receipt))
 		require.Len(t, receipt.ID, 26)
-		require.Equal(t, []channels.InboundMessage{
-			{Channel: "http", ID: receipt.ID, Chat: "main", Sender: "http", Text: "hi"},
+		require.Equal(t, []domain.Inbound{
+			{Channel: "http", PlatformID: receipt.ID, Chat: "main", Sender: "http", Text: "hi"},
 		}, s.backend.Accepted())
 	})
 
@@ -140,8 +141,8 @@ func TestMessages(t *testing.T) {
 
 	t.Run("wait returns a failed turn", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, http.Options{}, func(channels.InboundMessage) *channeltest.Answer {
-			return &channeltest.Answer{Reply: "The provider refuses the key.", Status: channels.Failed}
+		s := start(t, http.Options{}, func(domain.Inbound) *channeltest.Answer {
+			return &channeltest.Answer{Reply: "The provider refuses the key.", Status: domain.ReplyFailed}
 		})
 		status, _, body := s.do("POST", "/v1/messages", `{"text":"hi","wait":true}`)
 		require.Equal(t, 200, status)

@@ -7,7 +7,7 @@ import (
 	nethttp "net/http"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -50,7 +50,7 @@ type waiting struct {
 }
 
 // await waits until the message has ended, or on or idle returns an error.
-func (an *answer) await(ctx context.Context, w waiting) (channels.MessageState, error) {
+func (an *answer) await(ctx context.Context, w waiting) (domain.Reply, error) {
 	if w.known {
 		if state, err := an.state(ctx); err != nil || state.Status.Ended() {
 			return state, err
@@ -68,7 +68,7 @@ func (an *answer) await(ctx context.Context, w waiting) (channels.MessageState, 
 		case e, ok := <-an.events:
 			switch {
 			case !ok:
-				return channels.MessageState{}, errInterrupted
+				return domain.Reply{}, errInterrupted
 			case e.Kind == event.Done:
 				return an.state(ctx)
 			case w.on != nil:
@@ -78,12 +78,12 @@ func (an *answer) await(ctx context.Context, w waiting) (channels.MessageState, 
 			err = w.idle()
 		}
 		if err != nil {
-			return channels.MessageState{}, err
+			return domain.Reply{}, err
 		}
 	}
 }
 
-func (an *answer) state(ctx context.Context) (channels.MessageState, error) {
+func (an *answer) state(ctx context.Context) (domain.Reply, error) {
 	state, err := an.api.backend.Message(ctx, an.id)
 	if err != nil && ctx.Err() == nil {
 		an.api.log.ErrorContext(ctx, "reading a message failed", "message", an.id, "err", err)

@@ -1,6 +1,8 @@
 package http
 
-import "github.com/holdfast-ai/holdfast/channels"
+import (
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
 
 // SendRequest is the body of POST /v1/messages.
 type SendRequest struct {
@@ -21,20 +23,14 @@ type Receipt struct {
 // Message is an accepted message with its status and reply. It is also the data of the
 // "done" event.
 type Message struct {
-	ID      string          `json:"id"` // as in the [Receipt]
-	Session string          `json:"session"`
-	Status  channels.Status `json:"status"`
-	Reply   string          `json:"reply"`
-	Turn    string          `json:"turn,omitempty"`
-	Usage   Usage           `json:"usage,omitzero"`
+	ID      string             `json:"id"` // as in the [Receipt]
+	Session string             `json:"session"`
+	Status  domain.ReplyStatus `json:"status"`
+	Reply   string             `json:"reply"`
+	Turn    string             `json:"turn,omitempty"`
+	Usage   domain.Usage       `json:"usage,omitzero"`
 	// Approvals are those that the session waits for; only until the message has ended.
-	Approvals []channels.Approval `json:"approvals,omitempty"`
-}
-
-// Usage counts the tokens of a turn.
-type Usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
+	Approvals []domain.Approval `json:"approvals,omitempty"`
 }
 
 // Event is the data of every event of a stream but "done"; the event's name is
@@ -48,14 +44,14 @@ type Event struct {
 
 // Transcript answers GET /v1/sessions/KEY/messages.
 type Transcript struct {
-	Session  string                       `json:"session"`
-	Messages []channels.TranscriptMessage `json:"messages"`
+	Session  string           `json:"session"`
+	Messages []domain.Message `json:"messages"`
 }
 
 // Background answers GET /v1/sessions/KEY/background.
 type Background struct {
-	Session string                  `json:"session"`
-	Replies []channels.UnaskedReply `json:"replies"`
+	Session string                   `json:"session"`
+	Replies []domain.BackgroundReply `json:"replies"`
 }
 
 // Health answers GET /healthz.
@@ -77,10 +73,10 @@ type ErrorDetail struct {
 	Code    string `json:"code,omitempty"`
 }
 
-func newMessage(id string, state channels.MessageState) Message {
+func newMessage(id string, state domain.Reply) Message {
 	return Message{
-		ID: id, Session: state.Session, Status: state.Status, Reply: state.Reply, Turn: state.Turn,
-		Usage:     Usage{PromptTokens: state.Usage.PromptTokens, CompletionTokens: state.Usage.CompletionTokens},
+		ID: id, Session: state.Session, Status: state.Status, Reply: state.Text, Turn: state.Turn,
+		Usage:     state.Usage,
 		Approvals: state.Approvals,
 	}
 }

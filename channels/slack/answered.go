@@ -10,22 +10,21 @@ import (
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/slackutilsx"
 
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // verdict is how a question stands, in words for its message; empty if it waits still.
-func verdict(a *channels.AnsweredApproval) string {
+func verdict(a *domain.AnsweredApproval) string {
 	switch {
 	case a == nil:
 		return ""
-	case a.Status == channels.ApprovalApproved:
+	case a.Status == domain.ApprovalApproved:
 		return "Approved by " + mentioned(a.By)
-	case a.Status == channels.ApprovalDenied:
+	case a.Status == domain.ApprovalDenied:
 		return "Denied by " + mentioned(a.By)
-	case a.Status == channels.ApprovalExpired:
+	case a.Status == domain.ApprovalExpired:
 		return "Nobody answered in time"
-	case a.Status == channels.ApprovalDropped:
+	case a.Status == domain.ApprovalDropped:
 		return "Not asked any more"
 	}
 	return ""
@@ -43,8 +42,8 @@ func mentioned(by string) string {
 // who answered and loses its buttons. Who clicked, and whose answer did not count or
 // cannot be shown there, is told so. Whatever fails here, the answer counts, and
 // another click shows it.
-func (f *follower) endAnswer(ctx context.Context, state channels.MessageState) {
-	if command, _ := protocol.ParseAnswer(f.msg.Text); !isAnswer(command) || state.Reply == "" {
+func (f *follower) endAnswer(ctx context.Context, state domain.Reply) {
+	if command, _ := domain.ParseAnswer(f.msg.Text); !isAnswer(command) || state.Text == "" {
 		return
 	}
 	shown := false
@@ -57,7 +56,7 @@ func (f *follower) endAnswer(ctx context.Context, state channels.MessageState) {
 	whole, stop := f.whole(ctx)
 	defer stop()
 	to := asker{channel: f.channel, thread: f.msg.Thread, direct: isDirect(f.channel), user: f.msg.Sender}
-	if err := f.c.tell(whole, to, mrkdwn(withApprovers(state.Reply))); err != nil {
+	if err := f.c.tell(whole, to, mrkdwn(withApprovers(state.Text))); err != nil {
 		f.c.log.Warn("who answered a question was not told what came of it", "message", f.id, "user_id", f.msg.Sender, "err", err)
 	}
 }

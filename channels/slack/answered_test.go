@@ -7,18 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // answering answers answers, after which their question stands so, and nothing else.
-func answering(reply string, stands *channels.AnsweredApproval) func(channels.InboundMessage) *channeltest.Answer {
-	return func(msg channels.InboundMessage) *channeltest.Answer {
-		if command, _ := protocol.ParseAnswer(msg.Text); command == protocol.CommandNone {
+func answering(reply string, stands *domain.AnsweredApproval) func(domain.Inbound) *channeltest.Answer {
+	return func(msg domain.Inbound) *channeltest.Answer {
+		if command, _ := domain.ParseAnswer(msg.Text); command == domain.CommandNone {
 			return nil
 		}
 		return &channeltest.Answer{Reply: reply, Answered: stands}
@@ -26,8 +25,8 @@ func answering(reply string, stands *channels.AnsweredApproval) func(channels.In
 }
 
 // stands is how the question of these tests does.
-func stands(status channels.ApprovalStatus, by string, counts bool) *channels.AnsweredApproval {
-	return &channels.AnsweredApproval{ID: questionID, Status: status, By: by, Counts: counts}
+func stands(status domain.ApprovalStatus, by string, counts bool) *domain.AnsweredApproval {
+	return &domain.AnsweredApproval{ID: questionID, Status: status, By: by, Counts: counts}
 }
 
 // closed waits until a question has no buttons any more, and returns it.
@@ -48,15 +47,15 @@ func (r *receiving) whispered(n int) slacktest.Message {
 func TestAQuestionSaysHowItWasAnswered(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		stands     *channels.AnsweredApproval
+		stands     *domain.AnsweredApproval
 		want, told string
 	}{
-		"approved":          {stands(channels.ApprovalApproved, "slack:U0ANA", true), "Approved by <@U0ANA>", ""},
-		"denied":            {stands(channels.ApprovalDenied, "slack:U0ANA", true), "Denied by <@U0ANA>", ""},
-		"before, by ben":    {stands(channels.ApprovalDenied, "slack:U0BEN", false), "Denied by <@U0BEN>", "the reply"},
-		"before, elsewhere": {stands(channels.ApprovalApproved, "http:the. operator", false), "Approved by http:the. operator", "the reply"},
-		"too late":          {stands(channels.ApprovalExpired, "", false), "Nobody answered in time", "the reply"},
-		"not asked":         {stands(channels.ApprovalDropped, "", false), "Not asked any more", "the reply"},
+		"approved":          {stands(domain.ApprovalApproved, "slack:U0ANA", true), "Approved by <@U0ANA>", ""},
+		"denied":            {stands(domain.ApprovalDenied, "slack:U0ANA", true), "Denied by <@U0ANA>", ""},
+		"before, by ben":    {stands(domain.ApprovalDenied, "slack:U0BEN", false), "Denied by <@U0BEN>", "the reply"},
+		"before, elsewhere": {stands(domain.ApprovalApproved, "http:the. operator", false), "Approved by http:the. operator", "the reply"},
+		"too late":          {stands(domain.ApprovalExpired, "", false), "Nobody answered in time", "the reply"},
+		"not asked":         {stands(domain.ApprovalDropped, "", false), "Not asked any more", "the reply"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,7 +90,7 @@ func TestAQuestionSaysHowItWasAnswered(t *testing.T) {
 func TestWhoMayNotAnswerIsTold(t *testing.T) {
 	t.Parallel()
 	const refused = "You may not answer this: slack:U0BEN, http:operator may."
-	r := receive(t, slack.ModeHTTP, receivingSetup{answer: answering(refused, stands(channels.ApprovalWaiting, "", false))})
+	r := receive(t, slack.ModeHTTP, receivingSetup{answer: answering(refused, stands(domain.ApprovalWaiting, "", false))})
 	root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi")).TS
 	ts := r.asked(slacktest.General, root)
 	r.acked(r.Click(slacktest.Ana, slacktest.General, ts, "holdfast_deny", ""))
@@ -109,7 +108,7 @@ func TestWhoMayNotAnswerIsTold(t *testing.T) {
 // What cannot be shown at the question is told to who clicked; the next click shows it.
 func TestAQuestionThatCannotBeChanged(t *testing.T) {
 	t.Parallel()
-	r := receive(t, slack.ModeSocket, receivingSetup{answer: answering("Approved.", stands(channels.ApprovalApproved, "slack:U0ANA", true))})
+	r := receive(t, slack.ModeSocket, receivingSetup{answer: answering("Approved.", stands(domain.ApprovalApproved, "slack:U0ANA", true))})
 	root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi")).TS
 	ts := r.asked(slacktest.General, root)
 	r.Fail("chat.update", 1, slacktest.Fault{Error: "internal_error"})
@@ -134,7 +133,7 @@ func TestAQuestionThatCannotBeChanged(t *testing.T) {
 // message.
 func TestAQuestionThatWasAnsweredInWords(t *testing.T) {
 	t.Parallel()
-	r := receive(t, slack.ModeSocket, receivingSetup{answer: answering("Denied.", stands(channels.ApprovalDenied, "slack:U0ANA", true))})
+	r := receive(t, slack.ModeSocket, receivingSetup{answer: answering("Denied.", stands(domain.ApprovalDenied, "slack:U0ANA", true))})
 	root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi")).TS
 	ts := r.asked(slacktest.General, root)
 	r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" deny "+questionID, slacktest.InThread(root)))

@@ -9,8 +9,7 @@ import (
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/slackutilsx"
 
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // The buttons of a question whether a tool call may be run, whose value is its ID.
@@ -20,11 +19,11 @@ const (
 )
 
 // answers are the commands that the buttons stand for.
-var answers = map[string]protocol.Command{approveAction: protocol.CommandApprove, denyAction: protocol.CommandDeny}
+var answers = map[string]domain.Command{approveAction: domain.CommandApprove, denyAction: domain.CommandDeny}
 
 // isAnswer reports whether a command answers a question.
-func isAnswer(command protocol.Command) bool {
-	return command == protocol.CommandApprove || command == protocol.CommandDeny
+func isAnswer(command domain.Command) bool {
+	return command == domain.CommandApprove || command == domain.CommandDeny
 }
 
 // answerButtons let people answer a question.
@@ -53,7 +52,7 @@ func withApprovers(markdown string) string {
 // decide accepts a click on an answer. Who clicks is told what came of it, and not
 // with a message that all have to read: see [follower.endAnswer].
 func (r *receiver) decide(ctx context.Context, c click) error {
-	if !protocol.IsApprovalID(c.value) || c.thread == "" && !c.by.direct {
+	if !domain.IsApprovalID(c.value) || c.thread == "" && !c.by.direct {
 		r.log.Warn("click without a question ignored", "action", c.name, "chat", c.chat, "user_id", c.by.user)
 		return nil
 	}
@@ -65,7 +64,7 @@ func (r *receiver) decide(ctx context.Context, c click) error {
 
 // question is one that waits for an answer.
 type question struct {
-	channels.Approval
+	domain.Approval
 	thread string // of the conversation that waits
 }
 
@@ -77,7 +76,7 @@ func (r *receiver) decideIn(ctx context.Context, s slash, chat, text string, by 
 	if err != nil {
 		return "", err
 	}
-	command, id := protocol.ParseAnswer(text)
+	command, id := domain.ParseAnswer(text)
 	var meant []question
 	for _, q := range waiting {
 		if id == "" || q.ID == id {
@@ -113,7 +112,7 @@ func (r *receiver) questionsIn(ctx context.Context, chat string) ([]question, er
 		for _, a := range state.Approvals {
 			if !asked[a.ID] {
 				asked[a.ID] = true
-				found = append(found, question{a, w.Message.Thread})
+				found = append(found, question{a, w.Thread})
 			}
 		}
 	}

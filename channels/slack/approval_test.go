@@ -14,11 +14,11 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // questionID is the ID of the question of these tests.
-var questionID = protocol.ApprovalID("m1.1.0")
+var questionID = domain.ApprovalID("m1.1.0")
 
 // asking is a message that asks a question, in a thread of General or in DM.
 func asking(id, chat, thread string) channels.OutboundMessage {
@@ -119,9 +119,9 @@ func (r *receiving) asked(channel, thread string) (ts string) {
 	return ts
 }
 
-func answerOf(text, id, chat, thread string) channels.InboundMessage {
-	return channels.InboundMessage{
-		Channel: slack.Name, Scope: chat, ID: id, Chat: chat, Thread: thread, Sender: slacktest.Ana, SenderName: "ana", Text: text,
+func answerOf(text, id, chat, thread string) domain.Inbound {
+	return domain.Inbound{
+		Channel: slack.Name, Scope: chat, PlatformID: id, Chat: chat, Thread: thread, Sender: slacktest.Ana, SenderName: "ana", Text: text,
 	}
 }
 

@@ -12,16 +12,17 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // questions is a backend some of whose messages wait for approvals.
 type questions struct {
 	channels.Backend
 	mu      sync.Mutex
-	waiting map[string][]channels.Approval // by our ID of the message
+	waiting map[string][]domain.Approval // by our ID of the message
 }
 
-func (q *questions) Message(ctx context.Context, id string) (channels.MessageState, error) {
+func (q *questions) Message(ctx context.Context, id string) (domain.Reply, error) {
 	state, err := q.Backend.Message(ctx, id)
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -34,13 +35,13 @@ func (q *questions) ask(ts string, id, title string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	message := q.MessageID(slack.Name, generalChat, ts)
-	q.waiting[message] = append(q.waiting[message], channels.Approval{ID: id, Tool: "exec", Title: title})
+	q.waiting[message] = append(q.waiting[message], domain.Approval{ID: id, Tool: "exec", Title: title})
 }
 
 func TestAnswersBySlashCommand(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
-		asked := &questions{waiting: map[string][]channels.Approval{}}
+		asked := &questions{waiting: map[string][]domain.Approval{}}
 		r := receive(t, mode, receivingSetup{answer: channeltest.Hold, wrap: func(b channels.Backend) channels.Backend {
 			asked.Backend = b
 			return asked

@@ -10,8 +10,7 @@ import (
 
 	"github.com/slack-go/slack/slackutilsx"
 
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 const (
@@ -25,7 +24,7 @@ const (
 // bareCommand returns the command that a whole text is, with or without a slash.
 func bareCommand(text string) (command string, ok bool) {
 	word := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "/")
-	_, known := protocol.LookupCommand(protocol.Command(word))
+	_, known := domain.LookupCommand(domain.Command(word))
 	return "/" + word, known
 }
 
@@ -34,8 +33,8 @@ func helpAnswer() string {
 	var b strings.Builder
 	b.WriteString("Mention me in a channel, or send me a direct message, and I get to work. Each thread is a conversation of its own.\n")
 	var words []string
-	for _, command := range protocol.Commands() {
-		fmt.Fprintf(&b, "• `%s`: %s\n", command.Form("/holdfast "), command.Does)
+	for _, command := range domain.Commands() {
+		fmt.Fprintf(&b, "• `%s`: %s\n", command.Form("/holdfast "), command.Description)
 		words = append(words, string(command.Name))
 	}
 	fmt.Fprintf(&b, "In a channel, `status` and `stop` are about what was asked for there. "+
@@ -100,8 +99,8 @@ func (r *receiver) answer(ctx context.Context, s slash, chat string) (string, er
 		r.log.Info("command refused", "why", string(why), "channel_id", by.channel, "user_id", by.user)
 		return r.explanation(ctx, by, why)
 	}
-	command, arguments := protocol.ParseCommand("/" + strings.TrimPrefix(strings.TrimSpace(s.Text), "/"))
-	if command == protocol.CommandNone || command == protocol.CommandHelp {
+	command, arguments := domain.ParseCommand("/" + strings.TrimPrefix(strings.TrimSpace(s.Text), "/"))
+	if command == domain.CommandNone || command == domain.CommandHelp {
 		return helpAnswer(), nil
 	}
 	text := strings.TrimSpace("/" + string(command) + " " + arguments)
@@ -117,11 +116,11 @@ func (r *receiver) answer(ctx context.Context, s slash, chat string) (string, er
 		}
 	}
 	switch command {
-	case protocol.CommandNew:
+	case domain.CommandNew:
 		return newAnswer, nil
-	case protocol.CommandApprove, protocol.CommandDeny:
+	case domain.CommandApprove, domain.CommandDeny:
 		return r.decideIn(ctx, s, chat, text, by)
-	case protocol.CommandStatus, protocol.CommandStop:
+	case domain.CommandStatus, domain.CommandStop:
 	default:
 		return threadAnswer(text), nil
 	}
@@ -129,21 +128,21 @@ func (r *receiver) answer(ctx context.Context, s slash, chat string) (string, er
 	if err != nil {
 		return "", err
 	}
-	if command == protocol.CommandStatus {
+	if command == domain.CommandStatus {
 		return statusAnswer(waiting), nil
 	}
 	return r.stopOwn(ctx, s.TriggerID, waiting, by)
 }
 
 // waitingIn returns the requests in a chat whose reply is still to come.
-func (r *receiver) waitingIn(ctx context.Context, chat string) ([]channels.Waiting, error) {
+func (r *receiver) waitingIn(ctx context.Context, chat string) ([]domain.Inbound, error) {
 	all, err := r.b.Unanswered(ctx, Name)
 	if err != nil {
 		return nil, fmt.Errorf("list what is unanswered: %w", err)
 	}
-	var here []channels.Waiting
+	var here []domain.Inbound
 	for _, w := range all {
-		if command, _ := protocol.ParseCommand(w.Message.Text); w.Message.Chat == chat && command == protocol.CommandNone {
+		if command, _ := domain.ParseCommand(w.Text); w.Chat == chat && command == domain.CommandNone {
 			here = append(here, w)
 		}
 	}
@@ -151,10 +150,9 @@ func (r *receiver) waitingIn(ctx context.Context, chat string) ([]channels.Waiti
 }
 
 // stopOwn stops the conversations in which a reply to the caller is still to come.
-func (r *receiver) stopOwn(ctx context.Context, trigger string, waiting []channels.Waiting, by asker) (string, error) {
+func (r *receiver) stopOwn(ctx context.Context, trigger string, waiting []domain.Inbound, by asker) (string, error) {
 	stopped := map[string]bool{}
-	for _, w := range waiting {
-		m := w.Message
+	for _, m := range waiting {
 		if m.Sender != by.user || stopped[m.Thread] {
 			continue
 		}
@@ -172,17 +170,16 @@ func (r *receiver) stopOwn(ctx context.Context, trigger string, waiting []channe
 	return fmt.Sprintf("Stopping what you asked for in %d threads.", len(stopped)), nil
 }
 
-func statusAnswer(waiting []channels.Waiting) string {
+func statusAnswer(waiting []domain.Inbound) string {
 	if len(waiting) == 0 {
 		return idleAnswer
 	}
 	lines := []string{"I am working on:"}
-	for i, w := range waiting {
+	for i, m := range waiting {
 		if i == maxListed {
 			lines = append(lines, fmt.Sprintf("… and %d more", len(waiting)-i))
 			break
 		}
-		m := w.Message
 		lines = append(lines, fmt.Sprintf("• <@%s>, %s ago: %s", m.Sender, age(m.SentAt), slackutilsx.EscapeMessage(preview(m.Text))))
 	}
 	return strings.Join(lines, "\n")

@@ -12,7 +12,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // filesMost bounds the files of a message that are kept.
@@ -51,39 +51,39 @@ func (w *gathering) files(ctx context.Context) error {
 }
 
 // keep keeps a file under a name.
-func (w *gathering) keep(ctx context.Context, f channels.File, name string) (channels.SavedFile, error) {
+func (w *gathering) keep(ctx context.Context, f domain.File, name string) (domain.SavedFile, error) {
 	f, err := w.c.described(ctx, f)
 	if err != nil {
-		return channels.SavedFile{}, err
+		return domain.SavedFile{}, err
 	}
 	limit := w.c.o.FileLimit
 	switch {
 	case !isReadable(f):
-		return channels.SavedFile{}, missing("is of a kind that cannot be read: " + cmp.Or(f.MIME, path.Ext(f.Name)))
+		return domain.SavedFile{}, missing("is of a kind that cannot be read: " + cmp.Or(f.MIME, path.Ext(f.Name)))
 	case f.Size > limit:
-		return channels.SavedFile{}, missing(fmt.Sprintf("(%s) is larger than %s", inBytes(f.Size), inBytes(limit)))
+		return domain.SavedFile{}, missing(fmt.Sprintf("(%s) is larger than %s", inBytes(f.Size), inBytes(limit)))
 	}
 	body, err := w.c.fetch(ctx, f)
 	if err != nil {
-		return channels.SavedFile{}, err
+		return domain.SavedFile{}, err
 	}
 	defer body.Close()
 	content := &bounded{from: body, left: limit}
 	saved, err := w.Save(name, content)
 	switch {
 	case errors.Is(content.err, errTooLarge):
-		return channels.SavedFile{}, missing("is larger than " + inBytes(limit))
+		return domain.SavedFile{}, missing("is larger than " + inBytes(limit))
 	case content.err != nil:
-		return channels.SavedFile{}, failure(fmt.Errorf("read the file %s: %w", name, content.err))
+		return domain.SavedFile{}, failure(fmt.Errorf("read the file %s: %w", name, content.err))
 	case err != nil:
-		return channels.SavedFile{}, fmt.Errorf("keep the file %s: %w", name, err)
+		return domain.SavedFile{}, fmt.Errorf("keep the file %s: %w", name, err)
 	}
-	return channels.SavedFile{Name: name, MIME: cmp.Or(f.MIME, mime.TypeByExtension(path.Ext(name)), "application/octet-stream"), Path: saved}, nil
+	return domain.SavedFile{Name: name, MIME: cmp.Or(f.MIME, mime.TypeByExtension(path.Ext(name)), "application/octet-stream"), Path: saved}, nil
 }
 
 // described is the file with what an event left out. Those of shared channels come
 // as no more than their IDs.
-func (c *Channel) described(ctx context.Context, f channels.File) (channels.File, error) {
+func (c *Channel) described(ctx context.Context, f domain.File) (domain.File, error) {
 	if f.URL != "" {
 		return f, nil
 	}
@@ -99,7 +99,7 @@ func (c *Channel) described(ctx context.Context, f channels.File) (channels.File
 }
 
 // fetch begins to fetch a file. The token goes to nobody but Slack.
-func (c *Channel) fetch(ctx context.Context, f channels.File) (body io.ReadCloser, err error) {
+func (c *Channel) fetch(ctx context.Context, f domain.File) (body io.ReadCloser, err error) {
 	address, err := url.Parse(f.URL)
 	if err != nil || !c.o.mayReceiveToken(address) {
 		return nil, missing("is not kept by Slack")
@@ -126,7 +126,7 @@ func (c *Channel) fetch(ctx context.Context, f channels.File) (body io.ReadClose
 
 // withheld is why a response has no file in it. Who may not read a file is sent to a
 // page to sign in.
-func withheld(response *http.Response, f channels.File) error {
+func withheld(response *http.Response, f domain.File) error {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	signIn := response.Request.URL.Query().Has("redir") || kind == "text/html" && !strings.HasPrefix(f.MIME, kind)
 	switch response.StatusCode {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -136,8 +136,8 @@ func (f *follower) lookForDraft(ctx context.Context) time.Duration {
 
 // since is a ts before everything that belongs to the answer.
 func (f *follower) since() string {
-	if timestamp.MatchString(f.msg.ID) {
-		return f.msg.ID
+	if timestamp.MatchString(f.msg.PlatformID) {
+		return f.msg.PlatformID
 	}
 	return tsAt(f.began.Add(-lostFor))
 }
@@ -208,7 +208,7 @@ func (f *follower) later(wait time.Duration) time.Duration {
 
 // endDraft leaves the draft to the reply that takes it over, or removes it if none
 // will.
-func (f *follower) endDraft(ctx context.Context, state channels.MessageState) {
+func (f *follower) endDraft(ctx context.Context, state domain.Reply) {
 	d := f.draft
 	if d == nil || f.draftless || d.ts == "" {
 		return

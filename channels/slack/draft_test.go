@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -263,7 +264,7 @@ func TestATurnThatEndsWithoutAReply(t *testing.T) {
 			a := s.ask(channel)
 			s.emit(a, reset, text("begin"))
 			s.drafted(a, says("begin"))
-			s.backend.End(a.id, channeltest.Answer{Status: channels.Failed})
+			s.backend.End(a.id, channeltest.Answer{Status: domain.ReplyFailed})
 			s.idle()
 			require.Empty(t, s.Posted())
 			stale, err := s.backend.StaleDrafts(s.ctx, slack.Name)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // errMalformed is the error of what Slack cannot have meant to send.
@@ -142,10 +142,10 @@ func (p *post) thread() string {
 
 // inbound is the post as the rest of us knows it. The same post always gives the
 // same message.
-func (p *post) inbound(self Identity) channels.InboundMessage {
+func (p *post) inbound(self Identity) domain.Inbound {
 	chat := chatOf(self.TeamID, p.Channel)
-	msg := channels.InboundMessage{
-		Channel: Name, Scope: chat, ID: p.TS, Chat: chat, Thread: p.thread(),
+	msg := domain.Inbound{
+		Channel: Name, Scope: chat, PlatformID: p.TS, Chat: chat, Thread: p.thread(),
 		Sender: p.sender(), SenderName: p.senderName(), Text: p.text(self.UserID), SentAt: sentAt(p.TS), Files: p.files(), Push: true,
 	}
 	if msg.Text == "" && len(msg.Files) == 0 && p.mentions(self.UserID) {
@@ -157,19 +157,19 @@ func (p *post) inbound(self Identity) channels.InboundMessage {
 	return msg
 }
 
-func (p *post) files() []channels.File {
+func (p *post) files() []domain.File {
 	attached := p.Files
 	for _, a := range p.Attachments {
 		if a.IsShare {
 			attached = append(attached, a.Files...)
 		}
 	}
-	var files []channels.File
+	var files []domain.File
 	for _, f := range attached {
 		if f.ID == "" || f.Mode == "tombstone" {
 			continue
 		}
-		files = append(files, channels.File{
+		files = append(files, domain.File{
 			ID: f.ID, Name: cmp.Or(f.Name, f.Title, f.ID), MIME: f.MIME, Size: f.Size, URL: cmp.Or(f.PrivateFull, f.Private),
 		})
 	}

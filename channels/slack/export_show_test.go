@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Hasten shortens all pauses, but for how often a status and a draft are changed.
@@ -28,7 +29,7 @@ func (c *Channel) Lapse(d time.Duration) { c.pace.lapse = d }
 func (c *Channel) Notice(d time.Duration) { c.pace.notice = d }
 
 // Follow shows how a message fares.
-func (c *Channel) Follow(b channels.Backend, id string, msg channels.InboundMessage) {
+func (c *Channel) Follow(b channels.Backend, id string, msg domain.Inbound) {
 	c.follow(b, id, msg)
 }
 

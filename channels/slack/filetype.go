@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // readableTypes are what an agent can read, besides text.
@@ -31,7 +31,7 @@ var readableExtensions = map[string]bool{
 }
 
 // isReadable reports whether a file is of a kind that an agent can read.
-func isReadable(f channels.File) bool {
+func isReadable(f domain.File) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(f.MIME), ";")
 	kind = strings.TrimSpace(kind)
 	return strings.HasPrefix(kind, "text/") || readableTypes[kind] || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") ||

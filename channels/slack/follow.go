@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // mostFollowed bounds the messages that are followed at once. More are answered
@@ -85,13 +86,13 @@ func (f *followers) Wait() {
 
 // follow shows how a message fares until it is answered or Run ends. It returns at
 // once. Nothing that it does can fail the turn or hold up its reply.
-func (c *Channel) follow(b channels.Backend, id string, msg channels.InboundMessage) {
+func (c *Channel) follow(b channels.Backend, id string, msg domain.Inbound) {
 	c.followers.start(id, newFollower(c, b, id, msg).run)
 }
 
 // followAgain is follow for a message of which another process may have shown
 // something already.
-func (c *Channel) followAgain(b channels.Backend, id string, msg channels.InboundMessage) {
+func (c *Channel) followAgain(b channels.Backend, id string, msg domain.Inbound) {
 	f := newFollower(c, b, id, msg)
 	f.again = true
 	c.followers.start(id, f.run)
@@ -103,7 +104,7 @@ type follower struct {
 	c       *Channel
 	b       channels.Backend
 	id      string // our ID of the message
-	msg     channels.InboundMessage
+	msg     domain.Inbound
 	channel string // Slack's ID of the chat
 	began   time.Time
 	again   bool // another process may have shown something
@@ -115,7 +116,7 @@ type follower struct {
 	rest      time.Time // the draft is left alone until then
 }
 
-func newFollower(c *Channel, b channels.Backend, id string, msg channels.InboundMessage) *follower {
+func newFollower(c *Channel, b channels.Backend, id string, msg domain.Inbound) *follower {
 	return &follower{
 		c: c, b: b, id: id, msg: msg, channel: channelOf(msg.Chat), began: time.Now(),
 		progress: progress{changed: make(chan struct{}, 1)},
@@ -214,7 +215,7 @@ func (f *follower) whole(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(context.WithoutCancel(ctx), f.c.pace.call)
 }
 
-func (f *follower) state(ctx context.Context) (channels.MessageState, error) {
+func (f *follower) state(ctx context.Context) (domain.Reply, error) {
 	ctx, stop := f.whole(ctx)
 	defer stop()
 	return f.b.Message(ctx, f.id)
@@ -223,5 +224,5 @@ func (f *follower) state(ctx context.Context) (channels.MessageState, error) {
 // running reports whether the turn that this message began is surely still on.
 func (f *follower) running(ctx context.Context) bool {
 	state, err := f.state(ctx)
-	return err == nil && state.Status == channels.Running && state.Turn == f.id
+	return err == nil && state.Status == domain.ReplyRunning && state.Turn == f.id
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func TestMessagesAreFollowedAgainAfterARestart(t *testing.T) {
@@ -51,8 +52,8 @@ func TestAMessageIsFollowedOnce(t *testing.T) {
 func TestMessagesWithoutATimestampGetNoReaction(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t, draftless)
-	msg := channels.InboundMessage{
-		Channel: slack.Name, ID: "command-123", Chat: slacktest.Team + "/" + slacktest.DM, Sender: slacktest.Ana, Text: "/status",
+	msg := domain.Inbound{
+		Channel: slack.Name, PlatformID: "command-123", Chat: slacktest.Team + "/" + slacktest.DM, Sender: slacktest.Ana, Text: "/status",
 	}
 	accepted, err := s.backend.Accept(s.ctx, msg)
 	require.NoError(t, err)

@@ -88,8 +88,8 @@ func (w *gathering) before(ctx context.Context) error {
 
 // ts is Slack's name of the message.
 func (w *gathering) ts() string {
-	if timestamp.MatchString(w.Message.ID) {
-		return w.Message.ID
+	if timestamp.MatchString(w.Message.PlatformID) {
+		return w.Message.PlatformID
 	}
 	return tsAt(w.Message.SentAt)
 }

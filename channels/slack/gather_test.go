@@ -17,6 +17,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // kept is what was saved, by name.
@@ -32,17 +33,17 @@ func (k kept) save(name string, content io.Reader) (string, error) {
 }
 
 // message is the message with this ts, as it is taken in.
-func (s *sending) message(channel, ts string) channels.InboundMessage {
+func (s *sending) message(channel, ts string) domain.Inbound {
 	m := s.Message(channel, ts)
-	msg := channels.InboundMessage{
-		Channel: slack.Name, Scope: slacktest.Team + "/" + channel, ID: ts, Chat: slacktest.Team + "/" + channel,
+	msg := domain.Inbound{
+		Channel: slack.Name, Scope: slacktest.Team + "/" + channel, PlatformID: ts, Chat: slacktest.Team + "/" + channel,
 		Thread: m.ThreadTS, Sender: m.User, Text: slack.Readable(m.Text, slacktest.BotUser), Push: true,
 	}
 	if msg.Thread == "" && channel != slacktest.DM {
 		msg.Thread = ts
 	}
 	for _, f := range m.Files {
-		msg.Files = append(msg.Files, channels.File{
+		msg.Files = append(msg.Files, domain.File{
 			ID: f.ID, Name: f.Name, MIME: f.Mimetype, Size: int64(len(f.Content)),
 			URL: fmt.Sprintf("%s/files-pri/%s-%s/%s", s.URL(), slacktest.Team, f.ID, f.Name),
 		})
@@ -97,7 +98,7 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
 
 	// talk is a thread in which others talk before and between two questions.
-	talk := func(t *testing.T, o slack.Options) (s *sending, first, second channels.InboundMessage) {
+	talk := func(t *testing.T, o slack.Options) (s *sending, first, second domain.Inbound) {
 		t.Helper()
 		s = sendingTo(t, o)
 		s.AddUser(slacktest.User{ID: "U0ALERTS", Name: "alerts", Bot: true})
@@ -135,14 +136,14 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 	t.Run("what was not said to us, to a later one", func(t *testing.T) {
 		t.Parallel()
 		s, first, second := talk(t, slack.Options{Respond: slack.RespondMention})
-		got := s.gather(channels.Gathering{Message: second, Since: slack.SentAt(first.ID)})
+		got := s.gather(channels.Gathering{Message: second, Since: slack.SentAt(first.PlatformID)})
 		require.Equal(t, []string{"Ben Okafor: It is back"}, texts(got))
 	})
 
 	t.Run("nothing, where all is taken in", func(t *testing.T) {
 		t.Parallel()
 		s, first, second := talk(t, slack.Options{Respond: slack.RespondThread})
-		require.Empty(t, s.gather(channels.Gathering{Message: second, Since: slack.SentAt(first.ID)}).Before)
+		require.Empty(t, s.gather(channels.Gathering{Message: second, Since: slack.SentAt(first.PlatformID)}).Before)
 		require.Empty(t, s.Calls("conversations.replies"))
 	})
 
@@ -203,14 +204,14 @@ func TestGatherFiles(t *testing.T) {
 	s.RemoveFile("F0GONE")
 	msg := s.message(slacktest.General, ts)
 	msg.Files[6].Size = 1
-	msg.Files[8] = channels.File{ID: "F0INFO", Name: "F0INFO"}
+	msg.Files[8] = domain.File{ID: "F0INFO", Name: "F0INFO"}
 	msg.Files = append(msg.Files,
-		channels.File{ID: "F0DRIVE", Name: "plan.txt", MIME: "text/plain", URL: "https://drive.example/plan.txt"},
-		channels.File{ID: "F0NAME", Name: "../../etc/pass wd?.txt", MIME: "text/plain", URL: msg.Files[0].URL},
+		domain.File{ID: "F0DRIVE", Name: "plan.txt", MIME: "text/plain", URL: "https://drive.example/plan.txt"},
+		domain.File{ID: "F0NAME", Name: "../../etc/pass wd?.txt", MIME: "text/plain", URL: msg.Files[0].URL},
 	)
 	disk := kept{}
 	got := s.gather(channels.Gathering{Message: msg, Save: disk.save})
-	require.Equal(t, []channels.SavedFile{
+	require.Equal(t, []domain.SavedFile{
 		{Name: "a.png", MIME: "image/png", Path: "/media/a.png"},
 		{Name: "A-2.png", MIME: "image/png", Path: "/media/A-2.png"},
 		{Name: "deploy.ts", MIME: "video/mp2t", Path: "/media/deploy.ts"},
@@ -235,7 +236,7 @@ func TestGatherFilesThatMayNotBeRead(t *testing.T) {
 	s := sendingTo(t, slack.Options{}, slacktest.Scopes("chat:write", "users:read"))
 	ts := s.Say(slacktest.Ana, slacktest.DM, "look", slacktest.WithFiles(slacktest.File{ID: "F1", Name: "a.txt", Content: []byte("x")})).TS
 	msg := s.message(slacktest.DM, ts)
-	msg.Files = append(msg.Files, channels.File{ID: "F1", Name: "F1"})
+	msg.Files = append(msg.Files, domain.File{ID: "F1", Name: "F1"})
 	disk := kept{}
 	got := s.gather(channels.Gathering{Message: msg, Save: disk.save})
 	require.Empty(t, got.Files)
@@ -308,11 +309,11 @@ func TestTheTokenGoesToNobodyElse(t *testing.T) {
 		seen = append(seen, r.Header.Get("Authorization"))
 	}))
 	t.Cleanup(other.Close)
-	msg := channels.InboundMessage{Chat: dmChat, Sender: slacktest.Ana, Text: "look"}
+	msg := domain.Inbound{Chat: dmChat, Sender: slacktest.Ana, Text: "look"}
 	for _, address := range []string{
 		other.URL + "/a.txt", "http://files.slack.com/a.txt", "https://files.slack.com.evil.example/a.txt", "https://evilslack.com/a.txt", "file:///etc/passwd",
 	} {
-		msg.Files = append(msg.Files, channels.File{ID: "F1", Name: "a.txt", MIME: "text/plain", URL: address})
+		msg.Files = append(msg.Files, domain.File{ID: "F1", Name: "a.txt", MIME: "text/plain", URL: address})
 	}
 	got := s.gather(channels.Gathering{Message: msg, Save: kept{}.save})
 	require.Equal(t, []string{"a.txt is not kept by Slack"}, got.Notes)

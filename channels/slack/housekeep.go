@@ -36,7 +36,7 @@ func (c *Channel) followWaiting(ctx context.Context, b channels.Backend) {
 		return
 	}
 	for _, w := range waiting {
-		c.followAgain(b, w.ID, w.Message) //nolint:contextcheck // the context is that which followers were opened with
+		c.followAgain(b, w.ID, w) //nolint:contextcheck // the context is that which followers were opened with
 	}
 }
 

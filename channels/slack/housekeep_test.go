@@ -85,7 +85,7 @@ func TestTheBlankStreamOfALaterTurnIsLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 
 	later := first
-	later.msg.ID = s.Say(slacktest.Ana, slacktest.General, "and this", slacktest.InThread(first.msg.Thread)).TS
+	later.msg.PlatformID = s.Say(slacktest.Ana, slacktest.General, "and this", slacktest.InThread(first.msg.Thread)).TS
 	accepted, err := s.backend.Accept(s.ctx, later.msg)
 	require.NoError(t, err)
 	later.id = accepted.Message

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // stopAction names the button below a reply in progress, whose value is the
@@ -152,8 +152,8 @@ func (r *receiver) order(ctx context.Context, command, id, chat, thread string, 
 	return r.accept(ctx, ordered(command, id, chat, thread, by))
 }
 
-func ordered(command, id, chat, thread string, by asker) channels.InboundMessage {
-	return channels.InboundMessage{
-		Channel: Name, Scope: chat, ID: id, Chat: chat, Thread: thread, Sender: by.user, SenderName: by.name, Text: command, Push: true,
+func ordered(command, id, chat, thread string, by asker) domain.Inbound {
+	return domain.Inbound{
+		Channel: Name, Scope: chat, PlatformID: id, Chat: chat, Thread: thread, Sender: by.user, SenderName: by.name, Text: command, Push: true,
 	}
 }

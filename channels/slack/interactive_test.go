@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // clickOn is the payload of a click on a button of a message in General.
@@ -27,8 +27,8 @@ func clickOn(action string, change map[string]any) map[string]any {
 	return payload
 }
 
-func stopMessage(id, chat, thread string) channels.InboundMessage {
-	return channels.InboundMessage{Channel: "slack", Scope: chat, ID: id, Chat: chat, Thread: thread, Sender: slacktest.Ana, Text: "/stop", Push: true}
+func stopMessage(id, chat, thread string) domain.Inbound {
+	return domain.Inbound{Channel: "slack", Scope: chat, PlatformID: id, Chat: chat, Thread: thread, Sender: slacktest.Ana, Text: "/stop", Push: true}
 }
 
 func TestTheStopButton(t *testing.T) {
@@ -38,7 +38,7 @@ func TestTheStopButton(t *testing.T) {
 		for range 3 {
 			r.acked(r.Send(slacktest.Interactive, clickOn("holdfast_stop", nil)))
 		}
-		require.Equal(t, []channels.InboundMessage{stopMessage("stop-"+ts(9)+"-"+slacktest.Ana, generalChat, ts(1))}, r.backend.Accepted())
+		require.Equal(t, []domain.Inbound{stopMessage("stop-"+ts(9)+"-"+slacktest.Ana, generalChat, ts(1))}, r.backend.Accepted())
 
 		// In a direct message that is no thread the button has no value.
 		r.acked(r.Send(slacktest.Interactive, clickOn("holdfast_stop", map[string]any{

@@ -56,7 +56,7 @@ func FuzzTake(f *testing.F) {
 		}
 		for _, msg := range backend.Accepted() {
 			require.Equal(t, slack.Name, msg.Channel)
-			require.NotEmpty(t, msg.ID)
+			require.NotEmpty(t, msg.PlatformID)
 			require.NotEmpty(t, msg.Sender)
 			require.True(t, msg.Push)
 			require.True(t, msg.Text != "" || len(msg.Files) > 0)

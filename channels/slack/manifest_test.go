@@ -14,7 +14,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // manifest is the part of a manifest that the tests look at.
@@ -104,7 +104,7 @@ func TestManifest(t *testing.T) {
 	require.Equal(t, []string{"app_mention", "message.channels", "message.groups", "message.im", "message.mpim"}, manifest.Settings.Events.Bot)
 	require.Equal(t, "/holdfast", manifest.Features.SlashCommands[0].Command)
 	var commands []string
-	for _, command := range protocol.Commands() {
+	for _, command := range domain.Commands() {
 		commands = append(commands, string(command.Name))
 	}
 	require.Equal(t, strings.Join(commands, " | "), manifest.Features.SlashCommands[0].Hint)

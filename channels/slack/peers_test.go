@@ -18,6 +18,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/slack"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // emulated is a Slack by somebody else, who takes the token from the header only and
@@ -167,8 +168,8 @@ func TestEmulate(t *testing.T) {
 	require.Equal(t, map[string]string{"id": "o2"}, messages[1].Metadata.Payload)
 	require.Equal(t, "a.log", messages[2].Files[0].Name)
 
-	got, err := e.channel.Gather(t.Context(), channels.Gathering{Message: channels.InboundMessage{
-		ID: "9999999999.000100", Chat: root.Chat, Thread: thread, Sender: self.UserID, Text: "well, <@" + self.UserID + ">?",
+	got, err := e.channel.Gather(t.Context(), channels.Gathering{Message: domain.Inbound{
+		PlatformID: "9999999999.000100", Chat: root.Chat, Thread: thread, Sender: self.UserID, Text: "well, <@" + self.UserID + ">?",
 	}})
 	require.NoError(t, err)
 	require.Equal(t, "well, @ana?", got.Text)

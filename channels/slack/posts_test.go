@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 const (
@@ -36,10 +36,10 @@ func TestAMentionIsOneMessage(t *testing.T) {
 		got.Files[0].URL = ""
 		require.WithinDuration(t, time.Now(), got.SentAt, time.Minute)
 		got.SentAt = time.Time{}
-		require.Equal(t, channels.InboundMessage{
-			Channel: "slack", Scope: generalChat, ID: d.TS, Chat: generalChat, Thread: d.TS, Sender: slacktest.Ana,
+		require.Equal(t, domain.Inbound{
+			Channel: "slack", Scope: generalChat, PlatformID: d.TS, Chat: generalChat, Thread: d.TS, Sender: slacktest.Ana,
 			Text:  "look at [this](https://example.com) & tell <@U0BEN>",
-			Files: []channels.File{{ID: "F1", Name: "a.txt", MIME: "text/plain", Size: 3}}, Push: true,
+			Files: []domain.File{{ID: "F1", Name: "a.txt", MIME: "text/plain", Size: 3}}, Push: true,
 		}, got)
 	})
 }

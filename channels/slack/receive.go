@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // takenFor is for how long we remember what was accepted. Slack sends both events of
@@ -161,7 +162,7 @@ func (r *receiver) ignored(p *post, self Identity) string {
 }
 
 // take accepts a post if it is meant for us and its author may ask.
-func (r *receiver) take(ctx context.Context, p *post, msg channels.InboundMessage, self Identity) error {
+func (r *receiver) take(ctx context.Context, p *post, msg domain.Inbound, self Identity) error {
 	meant, err := r.meant(ctx, p, self)
 	if err != nil || !meant {
 		return err
@@ -199,15 +200,15 @@ func (r *receiver) meant(ctx context.Context, p *post, self Identity) (bool, err
 // used for another text is dropped: to deliver it again would not help. One that was
 // accepted a moment ago is not handed over again: a mention comes as two events, and
 // a second signal would cost each of them a step of its workflow.
-func (r *receiver) accept(ctx context.Context, msg channels.InboundMessage) error {
-	known := fmt.Sprintf("%s/%s/%x", msg.Scope, msg.ID, sha256.Sum256([]byte(msg.Text)))
+func (r *receiver) accept(ctx context.Context, msg domain.Inbound) error {
+	known := fmt.Sprintf("%s/%s/%x", msg.Scope, msg.PlatformID, sha256.Sum256([]byte(msg.Text)))
 	if r.taken.had(known) {
 		return nil
 	}
 	accepted, err := r.b.Accept(ctx, msg)
 	switch {
-	case errors.Is(err, channels.ErrConflict):
-		r.log.Warn("message came again with another text, the first one counts", "chat", msg.Chat, "id", msg.ID)
+	case errors.Is(err, domain.ErrConflict):
+		r.log.Warn("message came again with another text, the first one counts", "chat", msg.Chat, "id", msg.PlatformID)
 		return nil
 	case err != nil:
 		return fmt.Errorf("accept a message: %w", err)

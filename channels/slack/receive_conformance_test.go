@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func TestReceiverConformance(t *testing.T) {
@@ -48,25 +49,25 @@ func (s *suite) Run(ctx context.Context, b channels.Backend) error {
 	return s.slack.stop()
 }
 
-func (s *suite) deliver(ctx context.Context, msg channels.InboundMessage) error {
+func (s *suite) deliver(ctx context.Context, msg domain.Inbound) error {
 	select {
 	case <-s.running:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	s.mu.Lock()
-	d, again := s.sent[msg.ID]
+	d, again := s.sent[msg.PlatformID]
 	if again {
 		d = s.slack.Redeliver(d.Events[0].ID)
 	} else {
 		d = s.say(msg)
 	}
-	s.sent[msg.ID] = d
+	s.sent[msg.PlatformID] = d
 	s.mu.Unlock()
 	return d.Wait(ctx)
 }
 
-func (s *suite) say(msg channels.InboundMessage) slacktest.Delivery {
+func (s *suite) say(msg domain.Inbound) slacktest.Delivery {
 	var options []slacktest.SayOption
 	if msg.Thread != "" {
 		if s.threads[msg.Thread] == "" {
@@ -85,7 +86,7 @@ type renaming struct {
 }
 
 // Accept implements channels.Inbox.
-func (r renaming) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+func (r renaming) Accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	require.Equal(r.s.t, slacktest.Team+"/"+slacktest.General, msg.Chat)
 	require.Equal(r.s.t, slacktest.Ana, msg.Sender)
 	msg.Chat, msg.Scope, msg.Sender = "c1", "c1", "u1"

@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // receivingDeadline is generous: it is reached only by what hangs.
@@ -40,7 +41,7 @@ type receiving struct {
 type receivingSetup struct {
 	options slack.Options // what is not set is filled in
 	slack   []slacktest.Option
-	answer  func(channels.InboundMessage) *channeltest.Answer
+	answer  func(domain.Inbound) *channeltest.Answer
 	wrap    func(channels.Backend) channels.Backend // stands before the backend
 	tune    func(*slack.Channel)
 	down    bool // Slack is, at first
@@ -149,7 +150,7 @@ func (r *receiving) acked(d slacktest.Delivery) slacktest.Delivery {
 }
 
 // accepted waits for the nth message and returns it.
-func (r *receiving) accepted(n int) channels.InboundMessage {
+func (r *receiving) accepted(n int) domain.Inbound {
 	r.t.Helper()
 	require.NoError(r.t, r.backend.Await(r.ctx, func(c channeltest.Counts) bool { return c.Accepted >= n }))
 	return r.backend.Accepted()[n-1]

@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Edge case E10.
@@ -59,7 +60,7 @@ type counted struct {
 	accepts atomic.Int64
 }
 
-func (c *counted) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+func (c *counted) Accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	c.accepts.Add(1)
 	return c.Backend.Accept(ctx, msg)
 }
@@ -123,7 +124,7 @@ type gated struct {
 }
 
 // Accept implements channels.Inbox.
-func (g *gated) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+func (g *gated) Accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	if msg.Chat == dmChat {
 		select {
 		case g.entered <- struct{}{}:
@@ -155,7 +156,7 @@ func TestAPanicIsNotAcknowledgedAndHarmsNoOther(t *testing.T) {
 type panicking struct{ channels.Backend }
 
 // Accept implements channels.Inbox.
-func (p panicking) Accept(ctx context.Context, msg channels.InboundMessage) (channels.Accepted, error) {
+func (p panicking) Accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	if msg.Text == "panic" {
 		panic("it hurts")
 	}

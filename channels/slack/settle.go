@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // settle makes sure that no edit of the draft is what the reply ends as. Where the
@@ -13,7 +13,7 @@ import (
 // edit that was under way when the turn ended may have come later, and so may,
 // anywhere, one that was never answered: then the message is looked at, and the
 // reply is written once more if it shows the draft.
-func (f *follower) settle(ctx context.Context, state channels.MessageState) {
+func (f *follower) settle(ctx context.Context, state domain.Reply) {
 	d := f.draft
 	lost := time.Since(d.lost) < lostFor
 	if d.stream || !d.late && !lost {
@@ -51,20 +51,20 @@ func (f *follower) await(ctx context.Context, wait time.Duration, lost bool) boo
 
 // restore writes the reply once more if its message shows the draft. To write it
 // before it was sent does no harm: it is the same.
-func (f *follower) restore(ctx context.Context, state channels.MessageState) error {
+func (f *follower) restore(ctx context.Context, state domain.Reply) error {
 	whole, stop := f.whole(ctx)
 	defer stop()
 	shows, err := f.c.showsDraft(whole, f.channel, f.msg.Thread, f.draft.ts)
-	if err != nil || !shows || state.Reply == "" {
+	if err != nil || !shows || state.Text == "" {
 		return err
 	}
-	parts := f.c.Split(state.Reply)
+	parts := f.c.Split(state.Text)
 	if len(parts) == 0 || parts[0].File != "" {
 		return nil
 	}
 	id := f.draft.reply
 	if len(parts) > 1 {
-		id = protocol.PartID(id, 1)
+		id = domain.PartID(id, 1)
 	}
 	_, err = f.c.Send(whole, channels.OutboundMessage{
 		ID: id, Channel: Name, Chat: f.msg.Chat, Thread: f.msg.Thread, Text: parts[0].Text,

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -79,7 +80,7 @@ func (s *stage) run(c *slack.Channel) func() {
 // asked is a message that was accepted.
 type asked struct {
 	id      string // our ID
-	msg     channels.InboundMessage
+	msg     domain.Inbound
 	channel string
 }
 
@@ -88,8 +89,8 @@ type asked struct {
 func (s *stage) accept(channel string) asked {
 	s.t.Helper()
 	ts := s.Say(slacktest.Ana, channel, "do it").TS
-	msg := channels.InboundMessage{
-		Channel: slack.Name, Scope: slacktest.Team + "/" + channel, ID: ts, Chat: slacktest.Team + "/" + channel,
+	msg := domain.Inbound{
+		Channel: slack.Name, Scope: slacktest.Team + "/" + channel, PlatformID: ts, Chat: slacktest.Team + "/" + channel,
 		Thread: ts, Sender: slacktest.Ana, Text: "do it", Push: true,
 	}
 	if channel == slacktest.DM {
@@ -185,7 +186,7 @@ func (s *stage) final(a asked, text string) {
 
 func (s *stage) reactions(a asked) []string {
 	var names []string
-	for _, r := range s.Message(a.channel, a.msg.ID).Reactions {
+	for _, r := range s.Message(a.channel, a.msg.PlatformID).Reactions {
 		names = append(names, r.Name)
 	}
 	return names

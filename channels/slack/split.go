@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 const (
@@ -20,13 +21,13 @@ const (
 
 // Split implements [channels.Splitter]: parts fit into one message each, and long
 // code is a file.
-func (*Channel) Split(markdown string) []channels.Part {
+func (*Channel) Split(markdown string) []domain.Part {
 	if strings.TrimSpace(markdown) == "" {
 		return nil
 	}
 	snippets := snippetsIn(markdown)
 	if len(snippets) == 0 && fits(markdown, partLimit) {
-		return []channels.Part{{Text: markdown}}
+		return []domain.Part{{Text: markdown}}
 	}
 	var p parts
 	p.add(markdown, snippets, func(between string) {
@@ -42,7 +43,7 @@ func unchanged(s string) string { return s }
 
 // parts are the messages that a text is sent as.
 type parts struct {
-	all   []channels.Part
+	all   []domain.Part
 	files int
 }
 
@@ -52,7 +53,7 @@ func (p *parts) add(markdown string, snippets []snippet, addBetween func(string)
 	for _, s := range snippets {
 		addBetween(markdown[done:s.start])
 		p.files++
-		p.all = append(p.all, channels.Part{Text: s.text, File: fmt.Sprintf("snippet-%d.%s", p.files, extensionOf(s.language))})
+		p.all = append(p.all, domain.Part{Text: s.text, File: fmt.Sprintf("snippet-%d.%s", p.files, extensionOf(s.language))})
 		done = s.stop
 	}
 	addBetween(markdown[done:])
@@ -61,11 +62,11 @@ func (p *parts) add(markdown string, snippets []snippet, addBetween func(string)
 func (p *parts) addText(markdown string) { p.all = append(p.all, texts(markdown, partLimit)...) }
 
 // texts are the parts of a text that fit into one message each.
-func texts(markdown string, limit int) []channels.Part {
-	var parts []channels.Part
+func texts(markdown string, limit int) []domain.Part {
+	var parts []domain.Part
 	for _, part := range channels.Split(strings.Trim(markdown, "\n"), limit) {
 		if limit/2 < partLeast || fits(part, limit) {
-			parts = append(parts, channels.Part{Text: part})
+			parts = append(parts, domain.Part{Text: part})
 			continue
 		}
 		parts = append(parts, texts(part, limit/2)...)

@@ -11,9 +11,10 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-func split(t *testing.T, text string) []channels.Part {
+func split(t *testing.T, text string) []domain.Part {
 	t.Helper()
 	c, err := slack.New(slack.Options{BotToken: "xoxb-1"})
 	require.NoError(t, err)
@@ -36,24 +37,24 @@ func TestSplit(t *testing.T) {
 	long := lines(61)
 	tests := []struct {
 		name, text string
-		want       []channels.Part
+		want       []domain.Part
 	}{
 		{"nothing", " \n", nil},
-		{"what fits stays as it is", short, []channels.Part{{Text: short}}},
+		{"what fits stays as it is", short, []domain.Part{{Text: short}}},
 		{
 			"long code is a file in its place", "Look:\n\n```go\n" + long + "```\n\nand\n\n~~~~\n" + long + "~~~~\n",
-			[]channels.Part{{Text: "Look:"}, {Text: long, File: "snippet-1.go"}, {Text: "and"}, {Text: long, File: "snippet-2.txt"}},
+			[]domain.Part{{Text: "Look:"}, {Text: long, File: "snippet-1.go"}, {Text: "and"}, {Text: long, File: "snippet-2.txt"}},
 		},
-		{"nothing but long code", "```Python title=\"x\"\n" + long + "```", []channels.Part{{Text: long, File: "snippet-1.py"}}},
-		{"code without an end", "x\n```c++\n" + long, []channels.Part{{Text: "x"}, {Text: long, File: "snippet-1.cpp"}}},
-		{"a language that is no extension", "```../../x\n" + long + "```", []channels.Part{{Text: long, File: "snippet-1.txt"}}},
+		{"nothing but long code", "```Python title=\"x\"\n" + long + "```", []domain.Part{{Text: long, File: "snippet-1.py"}}},
+		{"code without an end", "x\n```c++\n" + long, []domain.Part{{Text: "x"}, {Text: long, File: "snippet-1.cpp"}}},
+		{"a language that is no extension", "```../../x\n" + long + "```", []domain.Part{{Text: long, File: "snippet-1.txt"}}},
 		{
 			"few lines that are long", "```json\n" + strings.Repeat("x", 3001) + "\n```\nend",
-			[]channels.Part{{Text: strings.Repeat("x", 3001) + "\n", File: "snippet-1.json"}, {Text: "end"}},
+			[]domain.Part{{Text: strings.Repeat("x", 3001) + "\n", File: "snippet-1.json"}, {Text: "end"}},
 		},
 		{
 			"paragraphs", strings.Repeat("a", 2000) + "\n\n" + strings.Repeat("b", 2000),
-			[]channels.Part{{Text: strings.Repeat("a", 2000)}, {Text: strings.Repeat("b", 2000)}},
+			[]domain.Part{{Text: strings.Repeat("a", 2000)}, {Text: strings.Repeat("b", 2000)}},
 		},
 	}
 	for _, tt := range tests {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // The reactions that a message gets: seen, answered, failed.
@@ -47,8 +47,8 @@ func (f *follower) choose(ctx context.Context) {
 
 // chooseReaction has the message get a reaction if it can have one.
 func (f *follower) chooseReaction(self Identity) {
-	if timestamp.MatchString(f.msg.ID) && (len(self.Scopes) == 0 || slices.Contains(self.Scopes, "reactions:write")) {
-		f.sign.ts = f.msg.ID
+	if timestamp.MatchString(f.msg.PlatformID) && (len(self.Scopes) == 0 || slices.Contains(self.Scopes, "reactions:write")) {
+		f.sign.ts = f.msg.PlatformID
 	}
 }
 
@@ -125,16 +125,16 @@ func (s *sign) posted() { s.shown = "" }
 
 // endSign tells that the message is answered. A reply that is posted ends a status
 // by itself, one that a draft becomes does not.
-func (f *follower) endSign(ctx context.Context, state channels.MessageState) {
+func (f *follower) endSign(ctx context.Context, state domain.Reply) {
 	switch {
 	case f.sign.reacted || f.again && f.sign.ts != "":
 		emoji := answeredEmoji
-		if state.Status == channels.Failed {
+		if state.Status == domain.ReplyFailed {
 			emoji = failedEmoji
 		}
 		f.react(ctx, emoji)
 		f.unreact(ctx, seenEmoji)
-	case f.sign.shown != "" && (f.draft != nil || state.Reply == ""), f.again && f.sign.thread != "":
+	case f.sign.shown != "" && (f.draft != nil || state.Text == ""), f.again && f.sign.thread != "":
 		f.setStatus(ctx, "")
 	}
 }

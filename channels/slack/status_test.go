@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -69,7 +69,7 @@ func TestStatusIsClearedIfNothingIsPosted(t *testing.T) {
 	s := setupStage(t, draftless)
 	a := s.ask(slacktest.General)
 	s.await(func() bool { return s.Assistant(a.channel, a.msg.Thread).Status != "" })
-	s.backend.End(a.id, channeltest.Answer{Status: channels.Failed})
+	s.backend.End(a.id, channeltest.Answer{Status: domain.ReplyFailed})
 	s.idle()
 	require.Empty(t, s.Assistant(a.channel, a.msg.Thread).Status)
 }
@@ -85,7 +85,7 @@ func TestReactions(t *testing.T) {
 	}{
 		{name: "without a thread", channel: slacktest.DM, end: channeltest.Answer{Reply: "yes"}, want: "white_check_mark"},
 		{name: "without a status", channel: slacktest.General, end: channeltest.Answer{Reply: "yes"}, want: "white_check_mark", calls: []string{"assistant.threads.setStatus"}},
-		{name: "a failed turn", channel: slacktest.DM, end: channeltest.Answer{Reply: "no", Status: channels.Failed}, want: "x"},
+		{name: "a failed turn", channel: slacktest.DM, end: channeltest.Answer{Reply: "no", Status: domain.ReplyFailed}, want: "x"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestReactionsThatAreThereOrGone(t *testing.T) {
 	s := setupStage(t, draftless)
 	statusless(s)
 	a := s.accept(slacktest.General)
-	s.React(slacktest.BotUser, a.channel, a.msg.ID, "eyes")
+	s.React(slacktest.BotUser, a.channel, a.msg.PlatformID, "eyes")
 	s.channel.Follow(s.backend, a.id, a.msg)
 	s.await(func() bool {
 		calls := s.Calls("reactions.add")

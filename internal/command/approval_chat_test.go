@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
@@ -23,7 +24,7 @@ func TestApprovalInChats(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, m.Deliver(ctx, channels.InboundMessage{ID: id, Chat: "c", Thread: "t", Sender: sender, Text: text}))
+		require.NoError(t, m.Deliver(ctx, domain.Inbound{PlatformID: id, Chat: "c", Thread: "t", Sender: sender, Text: text}))
 		posted, err := m.Await(ctx, n)
 		require.NoError(t, err)
 		last := posted[n-1]
@@ -62,7 +63,7 @@ func TestApprovalInChats(t *testing.T) {
 		n, memory := start(t, delegating(t, 1, 2, llmtest.Call{ID: "c", Name: "exec", Arguments: `{"command":"touch effect"}`}), "memory:bob")
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: "1", Chat: "c", Thread: "t", Sender: "ana", Text: "delegate"}))
+		require.NoError(t, memory.Deliver(ctx, domain.Inbound{PlatformID: "1", Chat: "c", Thread: "t", Sender: "ana", Text: "delegate"}))
 		_, err := memory.Await(ctx, 2) // that it is handed over, and the question
 		require.NoError(t, err)
 		require.Contains(t, answered(memory, t, 3, "2", "ana", "/approve").Text, "You may not answer this: memory:bob may.")
@@ -80,14 +81,14 @@ func TestApprovalInChats(t *testing.T) {
 		n, memory := start(t, delegating(t, 1, 2, llmtest.Call{ID: "c", Name: "exec", Arguments: `{"command":"touch effect"}`}))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: "1", Chat: "c", Thread: "t", Sender: "ana", Text: "delegate"}))
+		require.NoError(t, memory.Deliver(ctx, domain.Inbound{PlatformID: "1", Chat: "c", Thread: "t", Sender: "ana", Text: "delegate"}))
 		posted, err := memory.Await(ctx, 2)
 		require.NoError(t, err)
 		asked := posted[0].Approval + posted[1].Approval
 		answered(memory, t, 3, "2", "ana", "/stop")
 		require.Eventually(t, func() bool {
 			a, err := n.store.Approval(ctx, asked)
-			return err == nil && a.Status == channels.ApprovalDropped
+			return err == nil && a.Status == domain.ApprovalDropped
 		}, patience, 10*time.Millisecond)
 		require.Contains(t, answered(memory, t, 4, "3", "ana", "/approve "+asked).Text, "It is not asked any more")
 		require.NoFileExists(t, filepath.Join(n.cfg.Workspace, "effect"))

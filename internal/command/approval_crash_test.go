@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
@@ -147,5 +147,5 @@ func (h *home) resumed(t *testing.T, p *process) {
 	defer cancel()
 	message, err := p.api().Follow(ctx, messageID, func(event.Event) {})
 	require.NoError(t, err)
-	require.Equal(t, channels.Done, message.Status, message.Reply)
+	require.Equal(t, domain.ReplyDone, message.Status, message.Reply)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -69,7 +70,7 @@ func approvalRows(ctx context.Context, stored *store.Store) ([]approvalRow, erro
 	if stored == nil {
 		return rows, nil
 	}
-	waiting, err := stored.WaitingApprovals(ctx, store.Route{})
+	waiting, err := stored.WaitingApprovals(ctx, domain.Route{})
 	if err != nil {
 		return nil, err
 	}

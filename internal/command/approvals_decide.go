@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/cli"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -23,12 +23,12 @@ const approvalsSession = "approvals"
 // decision is an answer that the operator can give.
 type decision struct {
 	name, short string
-	status      channels.ApprovalStatus
+	status      domain.ApprovalStatus
 }
 
 var (
-	approved = decision{"approve", "Have a call run that waits for it", channels.ApprovalApproved}
-	denied   = decision{"deny", "Have a call that waits for an approval not run", channels.ApprovalDenied}
+	approved = decision{"approve", "Have a call run that waits for it", domain.ApprovalApproved}
+	denied   = decision{"deny", "Have a call that waits for an approval not run", domain.ApprovalDenied}
 )
 
 func approvalsDecideCommand(s setting, d decision) *cobra.Command {
@@ -55,7 +55,7 @@ func approvalsDecideCommand(s setting, d decision) *cobra.Command {
 // give answers the question with this ID through the agent that runs, as everybody
 // does, and returns what that says. That it came to something else is an error.
 func (d decision) give(ctx context.Context, cfg config.Config, stored *store.Store, id string) (string, error) {
-	if _, err := stored.Approval(ctx, id); errors.Is(err, store.ErrNotFound) {
+	if _, err := stored.Approval(ctx, id); errors.Is(err, domain.ErrNotFound) {
 		return "", fmt.Errorf("there is no question %s; see `holdfast approvals list`", oneLine(id, keyLimit))
 	} else if err != nil {
 		return "", err
@@ -66,7 +66,7 @@ func (d decision) give(ctx context.Context, cfg config.Config, stored *store.Sto
 			"answer in it, or leave it: the question stays)")
 	}
 	agent := node.APIAgent{API: client.New(url, cfg.Channels.HTTP.Token.Reveal())}
-	reply, err := cli.New(cli.Options{Agent: agent, Session: approvalsSession}).Decide(ctx, id, d.status == channels.ApprovalApproved)
+	reply, err := cli.New(cli.Options{Agent: agent, Session: approvalsSession}).Decide(ctx, id, d.status == domain.ApprovalApproved)
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", d.name, id, err)
 	}

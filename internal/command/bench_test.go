@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/demo"
 )
@@ -196,7 +197,7 @@ func (n *testNode) benchMessage(session, _ int) error {
 
 func (n *testNode) benchDirect(int, int) error {
 	_, err := n.Model.Provider.Complete(context.Background(), llm.Request{
-		Model: n.Model.Name, Messages: []llm.Message{{Role: llm.RoleUser, Content: "hello"}}, MaxTokens: 100,
+		Model: n.Model.Name, Messages: []llm.Message{{Role: domain.RoleUser, Content: "hello"}}, MaxTokens: 100,
 	}, nil)
 	return err
 }

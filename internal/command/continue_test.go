@@ -11,10 +11,9 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/converter"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -64,7 +63,7 @@ func TestLongTurn(t *testing.T) {
 		n.accept(ctx, t, sender, fmt.Sprintf("%s-%03d", sender, i%storm))
 	}
 	first := n.awaitLong(ctx, t, "first")
-	require.Equal(t, "the end", first.Reply)
+	require.Equal(t, "the end", first.Text)
 	for i := range storm {
 		n.awaitLong(ctx, t, fmt.Sprintf("ana-%03d", i))
 		n.awaitLong(ctx, t, fmt.Sprintf("bob-%03d", i))
@@ -92,7 +91,7 @@ func TestLongTurn(t *testing.T) {
 	})
 
 	t.Run("no model call is made twice, and each prompt begins with the one before", func(t *testing.T) {
-		turn, err := n.store.Turn(t.Context(), protocol.MessageID("http", "", "first"))
+		turn, err := n.store.Turn(t.Context(), domain.MessageID("http", "", "first"))
 		require.NoError(t, err)
 		require.Equal(t, steps+1, turn.Steps)
 		turns, err := n.store.Turns(t.Context(), "http:main", 3*storm)
@@ -114,7 +113,7 @@ func TestLongTurn(t *testing.T) {
 			if i >= storm {
 				sender = "bob"
 			}
-			require.Equal(t, protocol.MessageID("http", "", fmt.Sprintf("%s-%03d", sender, i%storm)), m.ID)
+			require.Equal(t, domain.MessageID("http", "", fmt.Sprintf("%s-%03d", sender, i%storm)), m.ID)
 		}
 		took := n.took(t)
 		require.Equal(t, bySender(told), took)
@@ -181,18 +180,18 @@ func TestManyTurns(t *testing.T) {
 // accept has a message accepted whose ID is its text.
 func (n *testNode) accept(ctx context.Context, t testing.TB, sender, text string) {
 	t.Helper()
-	_, err := n.starter.Accept(ctx, channels.InboundMessage{Channel: "http", ID: text, Chat: "main", Sender: sender, Text: text})
+	_, err := n.starter.Accept(ctx, domain.Inbound{Channel: "http", PlatformID: text, Chat: "main", Sender: sender, Text: text})
 	require.NoError(t, err)
 }
 
 // awaitLong waits for a message's answer, for as long as ctx allows.
-func (n *testNode) awaitLong(ctx context.Context, t testing.TB, text string) channels.MessageState {
+func (n *testNode) awaitLong(ctx context.Context, t testing.TB, text string) domain.Reply {
 	t.Helper()
 	id := n.starter.MessageID("http", "", text)
 	require.NoError(t, n.starter.Watch(ctx, id, func(event.Event) {}))
 	state, err := n.starter.Message(ctx, id)
 	require.NoError(t, err)
-	require.Equal(t, channels.Done, state.Status)
+	require.Equal(t, domain.ReplyDone, state.Status)
 	return state
 }
 
@@ -211,7 +210,7 @@ func (n *testNode) took(t testing.TB) map[string][]string {
 	require.NoError(t, err)
 	took := map[string][]string{}
 	for _, m := range transcript {
-		if m.Role == llm.RoleUser {
+		if m.Role == domain.RoleUser {
 			took[m.Sender] = append(took[m.Sender], m.Source)
 		}
 	}
@@ -221,9 +220,9 @@ func (n *testNode) took(t testing.TB) map[string][]string {
 // told is what the session was told of, in order. A signal that is refused, as
 // while the session continues as new on a busy machine, comes later than those
 // of the messages after it.
-func (n *testNode) told(t testing.TB) []protocol.Message {
+func (n *testNode) told(t testing.TB) []protocol.MessageRef {
 	t.Helper()
-	var told []protocol.Message
+	var told []protocol.MessageRef
 	seen := map[string]bool{}
 	for _, run := range n.chain(t, "http:main") {
 		for _, event := range run {
@@ -231,7 +230,7 @@ func (n *testNode) told(t testing.TB) []protocol.Message {
 			if signal == nil {
 				continue
 			}
-			var m protocol.Message
+			var m protocol.MessageRef
 			require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(signal.Input, &m))
 			if !seen[m.ID] {
 				told = append(told, m)
@@ -242,7 +241,7 @@ func (n *testNode) told(t testing.TB) []protocol.Message {
 	return told
 }
 
-func bySender(messages []protocol.Message) map[string][]string {
+func bySender(messages []protocol.MessageRef) map[string][]string {
 	ids := map[string][]string{}
 	for _, m := range messages {
 		ids[m.Sender] = append(ids[m.Sender], m.ID)

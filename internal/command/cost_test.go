@@ -11,9 +11,9 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -89,7 +89,7 @@ func TestCosts(t *testing.T) {
 			session := "http:main"
 			if tt.push {
 				session = "memory:main"
-				require.NoError(t, memory.Deliver(t.Context(), channels.InboundMessage{ID: "1", Chat: "main", Sender: "ana", Text: "hi", Push: true}))
+				require.NoError(t, memory.Deliver(t.Context(), domain.Inbound{PlatformID: "1", Chat: "main", Sender: "ana", Text: "hi", Push: true}))
 			} else {
 				n.ask(t, "main", "hi")
 			}

@@ -11,9 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
@@ -46,9 +45,9 @@ func threeStepsOf(command string) func(llmtest.Request) llmtest.Step {
 func resultsOfTurn(r llmtest.Request) []string {
 	var results []string
 	for _, m := range r.Messages {
-		if llm.Role(m.Role) == llm.RoleUser {
+		if domain.Role(m.Role) == domain.RoleUser {
 			results = nil
-		} else if llm.Role(m.Role) == llm.RoleTool {
+		} else if domain.Role(m.Role) == domain.RoleTool {
 			results = append(results, m.Content.Text)
 		}
 	}
@@ -202,14 +201,14 @@ func (h *home) resume(t *testing.T, acknowledged bool) time.Duration {
 	defer cancel()
 	message, err := second.api().Follow(ctx, messageID, func(event.Event) {})
 	require.NoError(t, err)
-	require.Equal(t, channels.Done, message.Status, message.Reply)
+	require.Equal(t, domain.ReplyDone, message.Status, message.Reply)
 	require.Equal(t, "all done", message.Reply)
 
 	transcript, err := second.api().Transcript(ctx, "http:main")
 	require.NoError(t, err)
 	var roles []string
 	for _, m := range transcript {
-		roles = append(roles, m.Role)
+		roles = append(roles, string(m.Role))
 	}
 	require.Equal(t, []string{"user", "assistant", "tool", "assistant", "tool", "assistant"}, roles)
 	return time.Since(started)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -56,28 +56,28 @@ func TestFaultsOfTheModel(t *testing.T) {
 	tests := []struct {
 		name   string
 		script []llmtest.Step
-		status channels.Status
+		status domain.ReplyStatus
 		reply  string // contained
 		told   string // contained in what the model is told of its last calls
 	}{
-		{"429 with Retry-After", []llmtest.Step{llmtest.Status(429, "0.2"), llmtest.Text("fine")}, channels.Done, "fine", ""},
-		{"500", []llmtest.Step{llmtest.Status(500, "0.1"), llmtest.Text("fine")}, channels.Done, "fine", ""},
-		{"503 for ever", slices.Repeat([]llmtest.Step{llmtest.Status(503, "0.05")}, 8), channels.Failed, "after 8 attempts", ""},
-		{"a stream that is cut", []llmtest.Step{llmtest.CutStream("half of an answer", 2), llmtest.Text("fine")}, channels.Done, "fine", ""},
-		{"a stream that is cut in a tool call", []llmtest.Step{cutCall(), llmtest.Text("fine")}, channels.Done, "fine", ""},
-		{"an empty completion", []llmtest.Step{llmtest.Empty(), llmtest.Text("fine")}, channels.Done, "fine", ""},
-		{"arguments that can be repaired", []llmtest.Step{llmtest.BadJSON("x", "read_file"), llmtest.Text("fine")}, channels.Done, "fine", "a.txt"},
-		{"arguments that are no JSON", []llmtest.Step{call("read_file", "the readme, please"), llmtest.Text("fine")}, channels.Done, "fine", "invalid arguments"},
-		{"an unknown tool", []llmtest.Step{call("sing", `{}`), llmtest.Text("fine")}, channels.Done, "fine", "list_dir"},
-		{"a tool name that is none", []llmtest.Step{call("<sing> a song", `{}`), llmtest.Text("fine")}, channels.Done, "fine", "list_dir"},
-		{"a context that is too long", []llmtest.Step{llmtest.TooLong()}, channels.Failed, "/new", ""},
-		{"401", []llmtest.Step{llmtest.Refuse(401, "invalid_api_key", "bad key")}, channels.Failed, "providers.scripted.api_key", ""},
-		{"a wrong model", []llmtest.Step{llmtest.Refuse(404, "model_not_found", "no such model")}, channels.Failed, "no such model", ""},
-		{"a completion that is cut in a call", []llmtest.Step{call("write_file", `{"path":"x","content":"half`).Finish("length"), llmtest.Text("fine")}, channels.Done, "fine", "Not run"},
-		{"binary output", []llmtest.Step{call("exec", `{"command":"printf 'a\\377\\000\\200z'"}`), llmtest.Text("fine")}, channels.Done, "fine", "a\uFFFD"},
-		{"an image of 10 MB from a command", []llmtest.Step{call("exec", `{"command":"head -c 9900000 /dev/urandom"}`), llmtest.Text("fine")}, channels.Done, "fine", "bytes left out"},
-		{"an image of 10 MB in a file", []llmtest.Step{call("read_file", `{"path":"image.png"}`), llmtest.Text("fine")}, channels.Done, "fine", "image.png"},
-		{"40 calls with HTML", []llmtest.Step{manyWrites(40), llmtest.Text("fine")}, channels.Done, "fine", ""},
+		{"429 with Retry-After", []llmtest.Step{llmtest.Status(429, "0.2"), llmtest.Text("fine")}, domain.ReplyDone, "fine", ""},
+		{"500", []llmtest.Step{llmtest.Status(500, "0.1"), llmtest.Text("fine")}, domain.ReplyDone, "fine", ""},
+		{"503 for ever", slices.Repeat([]llmtest.Step{llmtest.Status(503, "0.05")}, 8), domain.ReplyFailed, "after 8 attempts", ""},
+		{"a stream that is cut", []llmtest.Step{llmtest.CutStream("half of an answer", 2), llmtest.Text("fine")}, domain.ReplyDone, "fine", ""},
+		{"a stream that is cut in a tool call", []llmtest.Step{cutCall(), llmtest.Text("fine")}, domain.ReplyDone, "fine", ""},
+		{"an empty completion", []llmtest.Step{llmtest.Empty(), llmtest.Text("fine")}, domain.ReplyDone, "fine", ""},
+		{"arguments that can be repaired", []llmtest.Step{llmtest.BadJSON("x", "read_file"), llmtest.Text("fine")}, domain.ReplyDone, "fine", "a.txt"},
+		{"arguments that are no JSON", []llmtest.Step{call("read_file", "the readme, please"), llmtest.Text("fine")}, domain.ReplyDone, "fine", "invalid arguments"},
+		{"an unknown tool", []llmtest.Step{call("sing", `{}`), llmtest.Text("fine")}, domain.ReplyDone, "fine", "list_dir"},
+		{"a tool name that is none", []llmtest.Step{call("<sing> a song", `{}`), llmtest.Text("fine")}, domain.ReplyDone, "fine", "list_dir"},
+		{"a context that is too long", []llmtest.Step{llmtest.TooLong()}, domain.ReplyFailed, "/new", ""},
+		{"401", []llmtest.Step{llmtest.Refuse(401, "invalid_api_key", "bad key")}, domain.ReplyFailed, "providers.scripted.api_key", ""},
+		{"a wrong model", []llmtest.Step{llmtest.Refuse(404, "model_not_found", "no such model")}, domain.ReplyFailed, "no such model", ""},
+		{"a completion that is cut in a call", []llmtest.Step{call("write_file", `{"path":"x","content":"half`).Finish("length"), llmtest.Text("fine")}, domain.ReplyDone, "fine", "Not run"},
+		{"binary output", []llmtest.Step{call("exec", `{"command":"printf 'a\\377\\000\\200z'"}`), llmtest.Text("fine")}, domain.ReplyDone, "fine", "a\uFFFD"},
+		{"an image of 10 MB from a command", []llmtest.Step{call("exec", `{"command":"head -c 9900000 /dev/urandom"}`), llmtest.Text("fine")}, domain.ReplyDone, "fine", "bytes left out"},
+		{"an image of 10 MB in a file", []llmtest.Step{call("read_file", `{"path":"image.png"}`), llmtest.Text("fine")}, domain.ReplyDone, "fine", "image.png"},
+		{"40 calls with HTML", []llmtest.Step{manyWrites(40), llmtest.Text("fine")}, domain.ReplyDone, "fine", ""},
 	}
 	byName := map[string][]llmtest.Step{}
 	for _, tt := range tests {
@@ -96,7 +96,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 				answer := n.ask(t, session, tt.name)
 				require.Equal(t, tt.status, answer.Status, answer.Reply)
 				require.Contains(t, answer.Reply, tt.reply)
-				if tt.status == channels.Done {
+				if tt.status == domain.ReplyDone {
 					require.Equal(t, tt.reply, answer.Reply, "nothing of a cut answer is in it")
 				} else {
 					require.NotContains(t, answer.Reply, "\n", "a sentence")
@@ -157,7 +157,7 @@ func TestOddMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			session := strings.ReplaceAll(name, " ", "-")
 			answer := n.ask(t, session, text)
-			require.Equal(t, channels.Done, answer.Status, answer.Reply)
+			require.Equal(t, domain.ReplyDone, answer.Status, answer.Reply)
 			require.Less(t, n.closedCost(t, "http:"+session).payload, protocol.PayloadLimit)
 		})
 	}
@@ -195,7 +195,7 @@ func TestEventsOfATurn(t *testing.T) {
 	}()
 	require.NoError(t, model.Await(ctx, 1))
 	require.Eventually(t, func() bool {
-		n.Events.Publish(ctx, protocol.MessageID(http.Name, "", "m1"), event.Event{Kind: event.ToolProgress, Text: "are you there"})
+		n.Events.Publish(ctx, domain.MessageID(http.Name, "", "m1"), event.Event{Kind: event.ToolProgress, Text: "are you there"})
 		return len(events) > 0
 	}, patience, 10*time.Millisecond)
 	close(hold)

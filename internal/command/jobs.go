@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
@@ -79,7 +80,7 @@ func jobRows(ctx context.Context, stored *store.Store, all bool, now time.Time) 
 	if stored == nil {
 		return rows, nil
 	}
-	read := func(ctx context.Context) ([]store.Job, error) { return stored.Jobs(ctx, "") }
+	read := func(ctx context.Context) ([]domain.Job, error) { return stored.Jobs(ctx, "") }
 	if all {
 		read = stored.AllJobs
 	}

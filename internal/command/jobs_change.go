@@ -12,8 +12,8 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/node"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
@@ -73,18 +73,18 @@ func jobsAddCommand(s setting) *cobra.Command {
 }
 
 // job is the job that is to be added.
-func (f jobFlags) job(ctx context.Context, cfg config.Config) (store.Job, error) {
+func (f jobFlags) job(ctx context.Context, cfg config.Config) (domain.Job, error) {
 	f.request.Now = time.Now()
 	job, err := schedule.Parse(f.request)
 	if err != nil {
-		return store.Job{}, err
+		return domain.Job{}, err
 	}
-	job.ID, job.SenderName, job.Session = protocol.ShortID(rand.Text()), operator, "cli"
+	job.ID, job.SenderName, job.Session = domain.ShortID(rand.Text()), operator, "cli"
 	if job.Route, err = f.route(ctx, cfg); err != nil {
-		return store.Job{}, err
+		return domain.Job{}, err
 	}
 	if job.Route.Push {
-		job.Session = protocol.SessionKey(job.Route.Channel, job.Route.Chat, job.Route.Thread)
+		job.Session = domain.SessionKey(job.Route.Channel, job.Route.Chat, job.Route.Thread)
 	}
 	return job, nil
 }
@@ -117,7 +117,7 @@ func jobChangeCommands(s setting) []*cobra.Command {
 
 // changeJob says what came of a change.
 func changeJob(w io.Writer, id, done string, err error) error {
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, domain.ErrNotFound) {
 		return fmt.Errorf("there is no job %s; see `holdfast jobs list`", oneLine(id, keyLimit))
 	}
 	if err == nil {

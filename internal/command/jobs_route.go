@@ -12,9 +12,8 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/node"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 var (
@@ -30,29 +29,29 @@ const operator = "operator"
 
 // route is where the replies of the job are to go. What it says of a chat is checked
 // only as far as its form goes: the bot may be invited later.
-func (f jobFlags) route(ctx context.Context, cfg config.Config) (store.Route, error) {
+func (f jobFlags) route(ctx context.Context, cfg config.Config) (domain.Route, error) {
 	switch {
 	case f.channel == "" && f.chat == "" && f.thread == "":
-		return store.Route{Channel: protocol.JobChannel, Sender: operator}, nil
+		return domain.Route{Channel: domain.JobChannel, Sender: operator}, nil
 	case f.channel == "":
-		return store.Route{}, errors.New("--channel is missing, which --chat and --thread belong to: slack")
+		return domain.Route{}, errors.New("--channel is missing, which --chat and --thread belong to: slack")
 	case f.channel == http.Name:
-		return store.Route{}, errors.New("nothing can be sent over http, whose clients fetch their replies; " +
+		return domain.Route{}, errors.New("nothing can be sent over http, whose clients fetch their replies; " +
 			"leave --channel out, then `holdfast jobs list` and `holdfast sessions show job:ID` have the replies")
 	case f.channel != slack.Name:
-		return store.Route{}, fmt.Errorf("nothing can be sent over %q: --channel has to be slack", f.channel)
+		return domain.Route{}, fmt.Errorf("nothing can be sent over %q: --channel has to be slack", f.channel)
 	case !cfg.Channels.Slack.Enabled:
-		return store.Route{}, fmt.Errorf("nothing can be sent over %q, which is not turned on (channels.slack.enabled); docs/slack.md says how to set it up", f.channel)
+		return domain.Route{}, fmt.Errorf("nothing can be sent over %q, which is not turned on (channels.slack.enabled); docs/slack.md says how to set it up", f.channel)
 	case f.chat == "":
-		return store.Route{}, errors.New("--chat is missing, to which the replies go: " + chatForm)
+		return domain.Route{}, errors.New("--chat is missing, to which the replies go: " + chatForm)
 	case !slackChat.MatchString(f.chat):
-		return store.Route{}, fmt.Errorf("--chat is %q, but has to be %s", f.chat, chatForm)
+		return domain.Route{}, fmt.Errorf("--chat is %q, but has to be %s", f.chat, chatForm)
 	case f.thread != "" && !slackThread.MatchString(f.thread):
-		return store.Route{}, fmt.Errorf("--thread is %q, but has to be that of a thread's first message, such as 1712345678.123456 "+
+		return domain.Route{}, fmt.Errorf("--thread is %q, but has to be that of a thread's first message, such as 1712345678.123456 "+
 			"(its link in Slack ends in it, as p1712345678123456)", f.thread)
 	}
 	chat, err := fullChat(ctx, cfg, f.chat)
-	return store.Route{Channel: f.channel, Chat: chat, Thread: f.thread, Sender: operator, Push: true}, err
+	return domain.Route{Channel: f.channel, Chat: chat, Thread: f.thread, Sender: operator, Push: true}, err
 }
 
 // chatForm says what --chat looks like.

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/config"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
 
@@ -18,7 +18,7 @@ func TestJobsRoute(t *testing.T) {
 	server := slacktest.Start(t)
 	cfg := config.Default(t.TempDir())
 	cfg.Channels.Slack = slackConfig(server, slack.ModeSocket)
-	add := func(cfg config.Config, channel, chat, thread string) (store.Job, error) {
+	add := func(cfg config.Config, channel, chat, thread string) (domain.Job, error) {
 		flags := jobFlags{request: schedule.Request{Message: "m", Every: time.Hour}, channel: channel, chat: chat, thread: thread}
 		return flags.job(t.Context(), cfg)
 	}
@@ -26,12 +26,12 @@ func TestJobsRoute(t *testing.T) {
 	for name, c := range map[string]struct {
 		channel, chat, thread string
 		session               string
-		want                  store.Route
+		want                  domain.Route
 	}{
-		"nowhere":                  {session: "cli", want: store.Route{Channel: "job"}},
-		"a thread":                 {"slack", "C0GENERAL", "1712345678.123456", "slack:T0TEAM/C0GENERAL:1712345678.123456", store.Route{Channel: "slack", Chat: "T0TEAM/C0GENERAL", Thread: "1712345678.123456", Push: true}},
-		"a direct message":         {"slack", "D0ANA", "", "slack:T0TEAM/D0ANA", store.Route{Channel: "slack", Chat: "T0TEAM/D0ANA", Push: true}},
-		"with the workspace named": {"slack", "E9/G1", "", "slack:E9/G1", store.Route{Channel: "slack", Chat: "E9/G1", Push: true}},
+		"nowhere":                  {session: "cli", want: domain.Route{Channel: "job"}},
+		"a thread":                 {"slack", "C0GENERAL", "1712345678.123456", "slack:T0TEAM/C0GENERAL:1712345678.123456", domain.Route{Channel: "slack", Chat: "T0TEAM/C0GENERAL", Thread: "1712345678.123456", Push: true}},
+		"a direct message":         {"slack", "D0ANA", "", "slack:T0TEAM/D0ANA", domain.Route{Channel: "slack", Chat: "T0TEAM/D0ANA", Push: true}},
+		"with the workspace named": {"slack", "E9/G1", "", "slack:E9/G1", domain.Route{Channel: "slack", Chat: "E9/G1", Push: true}},
 	} {
 		job, err := add(cfg, c.channel, c.chat, c.thread)
 		require.NoError(t, err, name)

@@ -14,9 +14,9 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // reminding is a model that makes a job of what it is asked, for when at says or, if
@@ -64,7 +64,7 @@ func TestSlackJob(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, made, 1)
 		require.NoError(t, n.jobs.Remove(t.Context(), made[0].ID))
-		awaitRest(t, n.client, protocol.JobSession(made[0].ID))
+		awaitRest(t, n.client, domain.JobSession(made[0].ID))
 		want := append([]string{"Added."}, slices.Repeat([]string{"time to drink water"}, len(n.dues(t, made[0].ID)))...)
 		replies(t, server, slacktest.General, again.TS, len(want))
 		requireOnly(t, server, slacktest.General, again.TS, want...)

@@ -18,10 +18,10 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // punctual is a model that calls the cron tool with what it is told after "cron",
@@ -73,7 +73,7 @@ func deliver(t *testing.T, memory *channeltest.Memory, id, thread, text string) 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: id, Chat: "c", Thread: thread, Sender: "ana", SenderName: "Ana", Text: text}))
+	require.NoError(t, memory.Deliver(ctx, domain.Inbound{PlatformID: id, Chat: "c", Thread: thread, Sender: "ana", SenderName: "Ana", Text: text}))
 }
 
 func posted(t *testing.T, memory *channeltest.Memory, n int) []channels.OutboundMessage {
@@ -226,8 +226,8 @@ func TestJobsOverlap(t *testing.T) {
 				c.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: model.URL, APIKey: "key", Timeout: time.Minute}
 			})
 			n, _ := startOn(t, cfg, r)
-			_, err := n.jobs.Add(t.Context(), store.Job{
-				ID: "j", Message: "m", Kind: store.JobEvery, Spec: "3600", Zone: "UTC", Session: "s", Route: store.Route{Channel: "job"},
+			_, err := n.jobs.Add(t.Context(), domain.Job{
+				ID: "j", Message: "m", Kind: domain.JobEvery, Spec: "3600", Zone: "UTC", Session: "s", Route: domain.Route{Channel: "job"},
 			}, "")
 			require.NoError(t, err)
 			first := n.runJob(t, "j")
@@ -287,7 +287,7 @@ func TestHeartbeat(t *testing.T) {
 	require.FileExists(t, file)
 	n, stop := startOn(t, cfg, r)
 	actions := func(n *testNode) int {
-		described, err := n.client.ScheduleClient().GetHandle(t.Context(), protocol.Heartbeat).Describe(t.Context())
+		described, err := n.client.ScheduleClient().GetHandle(t.Context(), domain.Heartbeat).Describe(t.Context())
 		if err != nil {
 			return 0
 		}
@@ -322,7 +322,7 @@ func TestHeartbeat(t *testing.T) {
 	cfg.Heartbeat.Enabled = false
 	n, _ = startOn(t, cfg, r)
 	require.Eventually(t, func() bool {
-		_, err := n.client.ScheduleClient().GetHandle(t.Context(), protocol.Heartbeat).Describe(t.Context())
+		_, err := n.client.ScheduleClient().GetHandle(t.Context(), domain.Heartbeat).Describe(t.Context())
 		return err != nil
 	}, patience, 10*time.Millisecond)
 }

@@ -7,16 +7,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // addJob adds a job whose replies go to the chat "c" of the channel "memory".
-func (n *testNode) addJob(t *testing.T, id string, kind store.JobKind, spec string) store.Job {
+func (n *testNode) addJob(t *testing.T, id string, kind domain.JobKind, spec string) domain.Job {
 	t.Helper()
-	job, err := n.jobs.Add(t.Context(), store.Job{
+	job, err := n.jobs.Add(t.Context(), domain.Job{
 		ID: id, Message: id, Kind: kind, Spec: spec, Zone: "UTC", Session: "s",
-		Route: store.Route{Channel: "memory", Chat: "c", Push: true},
+		Route: domain.Route{Channel: "memory", Chat: "c", Push: true},
 	}, "")
 	require.NoError(t, err)
 	return job
@@ -29,8 +29,8 @@ func TestJobsPausedOverTheirTime(t *testing.T) {
 	cfg, r, memory := jobHome(t, nil)
 	n, stop := startOn(t, cfg, r)
 	due := time.Now().Add(30 * time.Second).UTC().Truncate(time.Second)
-	n.addJob(t, "once", store.JobAt, due.Format(time.RFC3339))
-	every := n.addJob(t, "every", store.JobEvery, "2")
+	n.addJob(t, "once", domain.JobAt, due.Format(time.RFC3339))
+	every := n.addJob(t, "every", domain.JobEvery, "2")
 	posted(t, memory, 2)
 	for _, id := range []string{"once", "every"} {
 		require.NoError(t, n.jobs.Pause(t.Context(), id, true))
@@ -75,8 +75,8 @@ func TestJobRemovedWhileDue(t *testing.T) {
 	idle.Worker = false
 	n, stop := startOn(t, cfg, idle)
 	due := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
-	n.addJob(t, "kept", store.JobAt, due)
-	n.addJob(t, "removed", store.JobAt, due)
+	n.addJob(t, "kept", domain.JobAt, due)
+	n.addJob(t, "removed", domain.JobAt, due)
 	var run string
 	for _, id := range []string{"kept", "removed"} {
 		require.Eventually(t, func() bool {

@@ -18,9 +18,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
@@ -184,7 +184,7 @@ func TestMCP(t *testing.T) {
 		require.Eventually(t, func() bool { return hung(folder) != "" }, patience, 10*time.Millisecond)
 		require.Equal(t, "heard you", n.ask(t, "other", "hello").Reply)
 		told := n.await(t, hanging)
-		require.Equal(t, channels.Done, told.Status)
+		require.Equal(t, domain.ReplyDone, told.Status)
 		require.Contains(t, told.Reply, "did not answer within 5s")
 		require.Equal(t, "once\n", hung(folder))
 		require.Equal(t, "heard you", n.ask(t, "main", "and now").Reply, "the server is used again")
@@ -221,7 +221,7 @@ func TestMCP(t *testing.T) {
 			func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: "1", Chat: "c", Sender: "ana", Text: "delegate"}))
+		require.NoError(t, memory.Deliver(ctx, domain.Inbound{PlatformID: "1", Chat: "c", Sender: "ana", Text: "delegate"}))
 		posted, err := memory.Await(ctx, 2)
 		require.NoError(t, err)
 		require.Equal(t, "summary: did task 0", posted[1].Text)

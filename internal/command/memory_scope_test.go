@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
@@ -33,7 +33,7 @@ func TestSenderScope(t *testing.T) {
 	for i, sender := range []string{"ana", "ben"} {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, push.Deliver(ctx, channels.InboundMessage{ID: strconv.Itoa(i), Chat: sender, Sender: sender, Text: "hi"}))
+		require.NoError(t, push.Deliver(ctx, domain.Inbound{PlatformID: strconv.Itoa(i), Chat: sender, Sender: sender, Text: "hi"}))
 		posted(t, push, i+1)
 		system := model.Requests()[i].Messages[0].Content.Text
 		require.Contains(t, system, "for all")

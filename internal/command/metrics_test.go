@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/metrics/metricstest"
 	"github.com/holdfast-ai/holdfast/internal/node"
@@ -54,12 +54,12 @@ func TestMetrics(t *testing.T) {
 		c.Prices["scripted/*"] = config.Price{Input: 2, Cached: 1, Output: 10}
 	})
 
-	require.Equal(t, channels.Done, n.ask(t, "hushed-session", "hushed text").Status)
-	require.Equal(t, channels.Failed, n.ask(t, "hushed-session", "hushed text").Status)
+	require.Equal(t, domain.ReplyDone, n.ask(t, "hushed-session", "hushed text").Status)
+	require.Equal(t, domain.ReplyFailed, n.ask(t, "hushed-session", "hushed text").Status)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{
-		ID: "hushed-message", Channel: "memory", Chat: "hushed-chat", Sender: "hushed-sender", Text: "hushed text", Push: true,
+	require.NoError(t, memory.Deliver(ctx, domain.Inbound{
+		PlatformID: "hushed-message", Channel: "memory", Chat: "hushed-chat", Sender: "hushed-sender", Text: "hushed text", Push: true,
 	}))
 	_, err := memory.Await(ctx, 1)
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestMetrics(t *testing.T) {
 	)
 	n.awaitMetrics(t, map[string]float64{"holdfast_turns_running": 1, "holdfast_messages_waiting": 0, "holdfast_approvals_waiting": 0})
 	n.ask(t, "hushed-other", "/stop")
-	require.Equal(t, channels.Failed, n.await(t, hanging).Status)
+	require.Equal(t, domain.ReplyFailed, n.await(t, hanging).Status)
 
 	n.awaitMetrics(t, map[string]float64{
 		`holdfast_messages_accepted_total{channel="http"}`:                         4,

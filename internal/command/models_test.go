@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -91,12 +91,12 @@ func TestModelCommand(t *testing.T) {
 		usual := echo(t)
 		n := startNode(t, usual.URL)
 		gone := "other/m"
-		_, _, err := n.store.Accept(t.Context(), store.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main"})
+		_, _, err := n.store.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main"})
 		require.NoError(t, err)
 		_, _, err = n.store.Answer(t.Context(), store.AnswerInput{Session: "http:main", Channel: "http", Message: "m1", Model: &gone})
 		require.NoError(t, err)
 		answer := n.ask(t, "main", "hi")
-		require.Equal(t, channels.Failed, answer.Status)
+		require.Equal(t, domain.ReplyFailed, answer.Status)
 		require.Contains(t, answer.Reply, "other/m")
 		require.Contains(t, answer.Reply, "/model default")
 		n.ask(t, "main", "/model default")

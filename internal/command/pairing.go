@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -73,7 +74,7 @@ func pairingApproveCommand(s setting) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withPairings(cmd.Context(), s, func(stored *store.Store) error {
 				p, err := stored.ApprovePairing(cmd.Context(), strings.ToUpper(strings.TrimSpace(args[0])))
-				if errors.Is(err, store.ErrNotFound) {
+				if errors.Is(err, domain.ErrNotFound) {
 					return errors.New("no such code, or it is older than an hour; let the person write to the bot again and see `holdfast pairing list`")
 				}
 				if err != nil {
@@ -94,7 +95,7 @@ func pairingRemoveCommand(s setting) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withPairings(cmd.Context(), s, func(stored *store.Store) error {
 				err := stored.DropPairing(cmd.Context(), args[0], args[1])
-				if errors.Is(err, store.ErrNotFound) {
+				if errors.Is(err, domain.ErrNotFound) {
 					return fmt.Errorf("%s was not let in on %s; see `holdfast pairing list`", args[1], args[0])
 				}
 				return err

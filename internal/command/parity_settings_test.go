@@ -16,9 +16,9 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
@@ -57,7 +57,7 @@ func TestLimitOfModelCalls(t *testing.T) {
 			model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return busy })
 			n := startNode(t, model.URL, tt.change)
 			answer := n.ask(t, "main", "go")
-			require.Equal(t, channels.Failed, answer.Status)
+			require.Equal(t, domain.ReplyFailed, answer.Status)
 			require.Contains(t, answer.Reply, fmt.Sprintf("the limit of %d model calls for one request without completing it", tt.limit))
 			require.Equal(t, tt.limit, model.Count())
 			require.Empty(t, model.Invalid())

@@ -16,9 +16,9 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // withChannels is a change to a node that has the channels besides HTTP.
@@ -95,7 +95,7 @@ func TestAChannelThatIsAway(t *testing.T) {
 	require.NoError(t, away.AwaitCalls(ctx, 2), "it is tried again")
 	deliver(t, well, "1", "", "hi")
 	posted(t, well, 1)
-	require.Equal(t, channels.Done, n.ask(t, "main", "hi").Status)
+	require.Equal(t, domain.ReplyDone, n.ask(t, "main", "hi").Status)
 	deliver(t, away, "2", "t", "hi")
 	require.Empty(t, away.Posted())
 	away.Fail(0)
@@ -218,9 +218,9 @@ func TestFallbacks(t *testing.T) {
 // TestIDsOfSessions checks the form of keys, which people and scripts use.
 func TestIDsOfSessions(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "slack:C1", protocol.SessionKey("slack", "C1", ""))
-	require.Equal(t, "slack:T1/C2:1712.34", protocol.SessionKey("slack", "T1/C2", "1712.34"))
-	require.NotEqual(t, protocol.SessionKey("a", "b:c", ""), protocol.SessionKey("a", "b", "c"))
+	require.Equal(t, "slack:C1", domain.SessionKey("slack", "C1", ""))
+	require.Equal(t, "slack:T1/C2:1712.34", domain.SessionKey("slack", "T1/C2", "1712.34"))
+	require.NotEqual(t, domain.SessionKey("a", "b:c", ""), domain.SessionKey("a", "b", "c"))
 }
 
 // TestCronTool has the model make jobs of each kind, list and remove them.
@@ -298,7 +298,7 @@ func TestPeopleDoNotShareWhatTheySaid(t *testing.T) {
 		said++
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, push.Deliver(ctx, channels.InboundMessage{ID: strconv.Itoa(said), Chat: sender, Sender: sender, Text: text}))
+		require.NoError(t, push.Deliver(ctx, domain.Inbound{PlatformID: strconv.Itoa(said), Chat: sender, Sender: sender, Text: text}))
 		posted(t, push, said)
 		return model.Requests()[model.Count()-1]
 	}

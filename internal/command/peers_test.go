@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
@@ -73,7 +73,7 @@ func TestAimock(t *testing.T) {
 
 	require.Equal(t, "Hi there!", n.ask(t, "main", "hello").Reply)
 	answer := n.ask(t, "main", "list what there is")
-	require.Equal(t, channels.Done, answer.Status)
+	require.Equal(t, domain.ReplyDone, answer.Status)
 	require.Equal(t, "I looked into both.", answer.Reply)
 
 	journal, err := http.Get(base + "/__aimock/journal")

@@ -5,7 +5,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -28,8 +28,8 @@ func printable(text string) string {
 }
 
 // oneLine is the beginning of text, on one line.
-func oneLine(text string, limit int) string {
-	return protocol.Cut(printable(strings.Join(strings.Fields(text), " ")), limit)
+func oneLine(s string, limit int) string {
+	return text.Cut(printable(strings.Join(strings.Fields(s), " ")), limit)
 }
 
 // indented puts every line of text under prefix.

@@ -20,13 +20,12 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/workflows"
 )
 
@@ -58,7 +57,7 @@ func TestReplay(t *testing.T) {
 			n.ask(t, "main", "look")
 		}},
 		{"failed-turn", []llmtest.Step{llmtest.Refuse(401, "invalid_api_key", "no such key")}, func(t *testing.T, n *testNode, _ *llmtest.Server) {
-			require.Equal(t, channels.Failed, n.ask(t, "main", "hi").Status)
+			require.Equal(t, domain.ReplyFailed, n.ask(t, "main", "hi").Status)
 		}},
 		{"stopped-turn", []llmtest.Step{llmtest.Hang(), llmtest.Text("next")}, func(t *testing.T, n *testNode, model *llmtest.Server) {
 			n.send(t, "main", "", "hang")
@@ -66,7 +65,7 @@ func TestReplay(t *testing.T) {
 			joining := n.send(t, "main", "", "and this")
 			n.awaitQueued(t)
 			n.send(t, "main", "", "/stop")
-			require.Equal(t, channels.Failed, n.await(t, joining).Status)
+			require.Equal(t, domain.ReplyFailed, n.await(t, joining).Status)
 		}},
 		{"new-in-a-turn", []llmtest.Step{llmtest.Hang(), llmtest.Text("next")}, func(t *testing.T, n *testNode, model *llmtest.Server) {
 			n.send(t, "main", "", "hang")
@@ -81,13 +80,13 @@ func TestReplay(t *testing.T) {
 			for _, command := range []string{"/model scripted/other", "/model", "/jobs", "/usage", "/help", "/stop"} {
 				n.ask(t, "main", command)
 			}
-			require.Equal(t, channels.Failed, n.await(t, hanging).Status)
+			require.Equal(t, domain.ReplyFailed, n.await(t, hanging).Status)
 		}},
 		{"cancelled-session", []llmtest.Step{llmtest.Hang()}, func(t *testing.T, n *testNode, model *llmtest.Server) {
 			hanging := n.send(t, "main", "", "hang")
 			require.NoError(t, model.Await(t.Context(), 1))
 			require.NoError(t, n.client.CancelWorkflow(t.Context(), protocol.WorkflowID("http:main"), ""))
-			require.Equal(t, channels.Failed, n.await(t, hanging).Status)
+			require.Equal(t, domain.ReplyFailed, n.await(t, hanging).Status)
 		}},
 	}
 	for _, tt := range tests {
@@ -109,7 +108,7 @@ func TestReplay(t *testing.T) {
 			n := startNode(t, model.URL, func(cfg *config.Config, _ *node.Roles) { cfg.Approvals.Rules = []string{"ask list_dir"} })
 			m := n.send(t, "main", "", "list it")
 			require.Eventually(t, func() bool {
-				waiting, err := n.store.WaitingApprovals(t.Context(), store.Route{})
+				waiting, err := n.store.WaitingApprovals(t.Context(), domain.Route{})
 				return err == nil && len(waiting) == 1
 			}, patience, 10*time.Millisecond)
 			for _, answer := range answers {
@@ -139,7 +138,7 @@ func TestReplay(t *testing.T) {
 		model := llmtest.NewServer(t, llmtest.Calls(dir), llmtest.Text("done"))
 		memory := channeltest.NewMemory("memory")
 		n := startNode(t, model.URL, func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
-		require.NoError(t, memory.Deliver(t.Context(), channels.InboundMessage{ID: "1", Chat: "main", Sender: "ana", Text: "hi"}))
+		require.NoError(t, memory.Deliver(t.Context(), domain.Inbound{PlatformID: "1", Chat: "main", Sender: "ana", Text: "hi"}))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		_, err := memory.Await(ctx, 1)
@@ -173,7 +172,7 @@ func TestReplayOthers(t *testing.T) {
 		}, patience, 10*time.Millisecond)
 		n.replay(t, "http:main", "delegating-session")
 		turn := n.starter.MessageID("http", "", delegated)
-		n.replay(t, protocol.SubagentSession(protocol.CallKey(turn, 1, 0)), "subagent")
+		n.replay(t, domain.SubagentSession(domain.CallKey(turn, 1, 0)), "subagent")
 	})
 
 	t.Run("consolidation", func(t *testing.T) {

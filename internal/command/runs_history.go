@@ -11,6 +11,7 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/converter"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -95,8 +96,8 @@ func (h *history) end(scheduled int64, at time.Time, note string) {
 }
 
 func signalNote(input *commonpb.Payloads) string {
-	m := decode[protocol.Message](input)
-	if m.Command != protocol.CommandNone {
+	m := decode[protocol.MessageRef](input)
+	if m.Command != domain.CommandNone {
 		return "/" + string(m.Command)
 	}
 	return m.Preview

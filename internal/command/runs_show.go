@@ -11,6 +11,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -74,7 +75,7 @@ func (r runs) showNow(ctx context.Context, w io.Writer, id, run string) {
 		return
 	}
 	fmt.Fprintf(w, "now       %s\nturn      %s, step %d, %d tokens, cost %s; %d messages queued, %d turns done\n",
-		oneLine(status.Doing, lineLimit), status.Turn, status.Step, status.Tokens, protocol.Dollars(status.Cost, status.Unpriced),
+		oneLine(status.Doing, lineLimit), status.Turn, status.Step, status.Tokens, domain.Dollars(status.Cost, status.Unpriced),
 		status.Queued, status.Turns)
 }
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -40,7 +40,7 @@ func TestStop(t *testing.T) {
 		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Reply)
 		stopped := n.await(t, hanging)
 		require.Less(t, time.Since(started), stopLimit)
-		require.Equal(t, channels.Failed, stopped.Status)
+		require.Equal(t, domain.ReplyFailed, stopped.Status)
 		require.Equal(t, "Stopped.", stopped.Reply)
 		require.Equal(t, "next", n.ask(t, "main", "again").Reply)
 		require.Empty(t, model.Invalid())
@@ -65,7 +65,7 @@ func TestStop(t *testing.T) {
 		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Reply)
 		require.Less(t, time.Since(started), stopLimit)
 		stopped := n.await(t, running)
-		require.Equal(t, channels.Failed, stopped.Status)
+		require.Equal(t, domain.ReplyFailed, stopped.Status)
 		require.Eventually(t, func() bool {
 			_, err := os.Stat("/proc/" + process)
 			return os.IsNotExist(err)
@@ -117,7 +117,7 @@ func TestNewStopsTheTurn(t *testing.T) {
 	defer cancel()
 	require.NoError(t, model.Await(ctx, 1))
 	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
-	require.Equal(t, channels.Failed, n.await(t, hanging).Status)
+	require.Equal(t, domain.ReplyFailed, n.await(t, hanging).Status)
 	require.Equal(t, "fresh, of 2 messages", n.ask(t, "main", "hello").Reply, "the system prompt and the new message")
 }
 
@@ -166,13 +166,13 @@ func TestDeduplication(t *testing.T) {
 		model := echo(t)
 		memory := channeltest.NewMemory("memory")
 		n := startNode(t, model.URL, func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
-		event := channels.InboundMessage{ID: "e1", Chat: "main", Sender: "ana", Text: "hi", Push: true}
+		event := domain.Inbound{PlatformID: "e1", Chat: "main", Sender: "ana", Text: "hi", Push: true}
 		for range 3 {
 			require.NoError(t, memory.Deliver(t.Context(), event))
 		}
 		n.closedCost(t, "memory:main")
 		require.NoError(t, memory.Deliver(t.Context(), event))
-		event.ID = "e2"
+		event.PlatformID = "e2"
 		require.NoError(t, memory.Deliver(t.Context(), event))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
@@ -270,7 +270,7 @@ func TestStorms(t *testing.T) {
 		}
 		wg.Wait()
 		for i := range 100 {
-			require.Equal(t, channels.Done, n.await(t, fmt.Sprintf("m%03d", i)).Status)
+			require.Equal(t, domain.ReplyDone, n.await(t, fmt.Sprintf("m%03d", i)).Status)
 		}
 		texts := n.userTexts(t)
 		require.Len(t, texts, 100)
@@ -306,7 +306,7 @@ func TestStorms(t *testing.T) {
 			wg.Go(func() {
 				session := fmt.Sprintf("s%d", i)
 				for range 3 {
-					if answer := n.ask(t, session, "hi"); answer.Status != channels.Done {
+					if answer := n.ask(t, session, "hi"); answer.Status != domain.ReplyDone {
 						t.Errorf("%s: %s: %s", session, answer.Status, answer.Reply)
 					}
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -109,7 +110,7 @@ func sessionRows(ctx context.Context, stored *store.Store, limit int) ([]session
 	}
 	for _, key := range running {
 		_, err := stored.Session(ctx, key)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, domain.ErrNotFound) {
 			channel, _, _ := strings.Cut(key, ":")
 			rows = append(rows, sessionRow{Key: key, Channel: channel, Running: true})
 		} else if err != nil {
@@ -126,7 +127,7 @@ func sessionRows(ctx context.Context, stored *store.Store, limit int) ([]session
 	return rows[:min(limit, len(rows))], nil
 }
 
-func sessionRowOf(s store.Session, running bool) sessionRow {
+func sessionRowOf(s domain.Session, running bool) sessionRow {
 	return sessionRow{
 		Key: s.Key, Channel: s.Channel, Turns: s.Turns, Messages: s.Messages,
 		PromptTokens: s.Usage.PromptTokens, CompletionTokens: s.Usage.CompletionTokens,

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/transcript"
 )
@@ -58,7 +59,7 @@ func exportSession(ctx context.Context, w io.Writer, stored *store.Store, key st
 		return unknownSession(key)
 	}
 	err := transcript.Write(ctx, w, stored, key)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, domain.ErrNotFound) {
 		return unknownSession(key)
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -84,9 +85,9 @@ func openSession(path string, stdin io.Reader) (transcript.File, error) {
 }
 
 // importScope returns whose memory an imported turn belongs to; empty if unknown.
-func importScope(cfg config.Memory) func(store.Route) string {
+func importScope(cfg config.Memory) func(domain.Route) string {
 	scopes := node.Scopes(cfg)
-	return func(route store.Route) string {
+	return func(route domain.Route) string {
 		scope := scopes(route.Channel, route.Chat, route.Sender)
 		if scope.Kind == memory.Sender && route.Sender == "" {
 			return ""

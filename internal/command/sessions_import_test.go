@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/transcript"
@@ -37,7 +38,7 @@ func written(t *testing.T, name, text string) string {
 }
 
 // spoken are messages without what an import gives them by itself.
-func spoken(messages []store.Message) []string {
+func spoken(messages []domain.Message) []string {
 	var all []string
 	for _, m := range messages {
 		var calls strings.Builder

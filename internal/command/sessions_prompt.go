@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -17,7 +18,7 @@ import (
 
 // numberedTurn is a turn and its place among those of its session, from 1.
 type numberedTurn struct {
-	store.Turn
+	domain.Turn
 	Number int
 }
 
@@ -76,7 +77,7 @@ func (v sessionView) showPrompt(ctx context.Context, w io.Writer, stored *store.
 	}
 	given := turnPrompt{Turn: turn.ID, Number: turn.Number}
 	given.Prompt, err = stored.Prompt(ctx, turn.ID)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, domain.ErrNotFound) {
 		return fmt.Errorf("no model has answered in turn %d", turn.Number)
 	}
 	if err != nil {
@@ -95,14 +96,14 @@ func (v sessionView) showPrompt(ctx context.Context, w io.Writer, stored *store.
 
 // sent is the conversation that a turn's last model call was sent, without its
 // pictures, as far as that can be told today: what memory took in since is not in it.
-func (v sessionView) sent(ctx context.Context, stored *store.Store, turn store.Turn, system string) ([]llm.Message, error) {
+func (v sessionView) sent(ctx context.Context, stored *store.Store, turn domain.Turn, system string) ([]llm.Message, error) {
 	begun, err := stored.Begin(ctx, store.BeginInput{Session: turn.Session, Turn: turn.ID, Step: 1, Window: v.window})
 	if err != nil {
 		return nil, err
 	}
 	at := time.Now()
 	for i, m := range slices.Backward(begun.History) {
-		if m.Turn == turn.ID && m.Role == llm.RoleAssistant {
+		if m.Turn == turn.ID && m.Role == domain.RoleAssistant {
 			begun.History, at = begun.History[:i], m.CreatedAt.Local()
 			break
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/removal"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -86,7 +87,7 @@ func removeNow(ctx context.Context, r removal.Remover, key string, stop bool) (t
 	}
 	turns, err = r.Remove(ctx, key, time.Time{})
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, domain.ErrNotFound):
 		return 0, unknownSession(key)
 	case errors.Is(err, removal.ErrCommandRuns):
 		return 0, fmt.Errorf("%w; /stop in the conversation ends it, and so does --stop here", err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/removal"
@@ -92,7 +92,7 @@ func TestRemoveOfASessionAtWork(t *testing.T) {
 	home := t.TempDir()
 	stored := openHome(t, home)
 	environ := []string{"HOLDFAST_HOME=" + home}
-	_, _, err := stored.Accept(t.Context(), store.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main", Text: "hi"})
+	_, _, err := stored.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main", Text: "hi"})
 	require.NoError(t, err)
 	_, err = runCommand(t, environ, "sessions", "rm", "http:main", "--yes")
 	require.ErrorContains(t, err, "a message waits for its turn")
@@ -108,12 +108,12 @@ func TestRetention(t *testing.T) {
 	stored := openHome(t, home)
 	for _, key := range []string{"a:1", "a:2", "a:3"} {
 		_, err := stored.Import(t.Context(), store.Import{
-			Session: key, Route: store.Route{Channel: "a", Chat: key},
-			Turns: []store.ImportTurn{{ID: key, Messages: []store.Message{{Step: 1, Role: "user", Content: "x"}}}},
+			Session: key, Route: domain.Route{Channel: "a", Chat: key},
+			Turns: []store.ImportTurn{{ID: key, Messages: []domain.Message{{Step: 1, Role: "user", Content: "x"}}}},
 		})
 		require.NoError(t, err)
 	}
-	_, _, err := stored.Accept(t.Context(), store.Inbound{ID: "m1", Session: "a:2", Channel: "a", Chat: "2", Text: "hi"})
+	_, _, err := stored.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "a:2", Channel: "a", Chat: "2", Text: "hi"})
 	require.NoError(t, err)
 	left := func() (keys []string) {
 		sessions, err := stored.Sessions(t.Context(), 10)
@@ -143,8 +143,8 @@ func TestRetentionOfANode(t *testing.T) {
 		cfg.Store.Retention = time.Microsecond
 		stored := openHome(t, cfg.Home)
 		_, err := stored.Import(t.Context(), store.Import{
-			Session: "a:1", Route: store.Route{Channel: "a", Chat: "1"},
-			Turns: []store.ImportTurn{{ID: "mi", Messages: []store.Message{{Step: 1, Role: "user", Content: "x"}}}},
+			Session: "a:1", Route: domain.Route{Channel: "a", Chat: "1"},
+			Turns: []store.ImportTurn{{ID: "mi", Messages: []domain.Message{{Step: 1, Role: "user", Content: "x"}}}},
 		})
 		require.NoError(t, err)
 	})
@@ -152,5 +152,5 @@ func TestRetentionOfANode(t *testing.T) {
 		_, err := n.store.Session(t.Context(), "a:1")
 		return err != nil
 	}, patience, 10*time.Millisecond)
-	require.Equal(t, channels.Done, n.ask(t, "main", "hello").Status)
+	require.Equal(t, domain.ReplyDone, n.ask(t, "main", "hello").Status)
 }

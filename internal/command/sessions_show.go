@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -68,12 +68,12 @@ type sessionDetail struct {
 }
 
 type turnRow struct {
-	ID     string           `json:"id"`
-	Number int              `json:"number"` // in the session, from 1
-	Status store.TurnStatus `json:"status"`
-	Steps  int              `json:"steps"`
-	Tokens int              `json:"tokens"`
-	Model  string           `json:"model,omitempty"` // that /model chose
+	ID     string            `json:"id"`
+	Number int               `json:"number"` // in the session, from 1
+	Status domain.TurnStatus `json:"status"`
+	Steps  int               `json:"steps"`
+	Tokens int               `json:"tokens"`
+	Model  string            `json:"model,omitempty"` // that /model chose
 	shownCost
 	// Command is the one that the turn answered, and Sender who gave it; its transcript
 	// has none of it.
@@ -90,16 +90,16 @@ type turnRow struct {
 }
 
 type messageRow struct {
-	Turn      string         `json:"turn"`
-	Step      int            `json:"step"`
-	Role      llm.Role       `json:"role"`
-	Sender    string         `json:"sender,omitempty"`
-	Tool      string         `json:"tool,omitempty"`
-	Content   string         `json:"content"`
-	ToolCalls []llm.ToolCall `json:"tool_calls,omitempty"`
-	CallID    string         `json:"call_id,omitempty"`
-	Failed    bool           `json:"failed,omitempty"`
-	CreatedAt time.Time      `json:"created_at"`
+	Turn      string            `json:"turn"`
+	Step      int               `json:"step"`
+	Role      domain.Role       `json:"role"`
+	Sender    string            `json:"sender,omitempty"`
+	Tool      string            `json:"tool,omitempty"`
+	Content   string            `json:"content"`
+	ToolCalls []domain.ToolCall `json:"tool_calls,omitempty"`
+	CallID    string            `json:"call_id,omitempty"`
+	Failed    bool              `json:"failed,omitempty"`
+	CreatedAt time.Time         `json:"created_at"`
 }
 
 // show prints the session; stored is nil if there is no store yet.
@@ -122,17 +122,17 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 		all, v.epoch, v.limit = []numberedTurn{turn}, turn.Epoch, 0
 	}
 	messages, err := stored.Transcript(ctx, key, v.epoch, v.limit)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, domain.ErrNotFound) {
 		return unknownSession(key)
 	}
 	if err != nil {
 		return err
 	}
 	if v.turn != "" {
-		messages = slices.DeleteFunc(messages, func(m store.Message) bool { return m.Turn != all[0].ID })
+		messages = slices.DeleteFunc(messages, func(m domain.Message) bool { return m.Turn != all[0].ID })
 	}
 	session, err := stored.Session(ctx, key)
-	if err != nil && !errors.Is(err, store.ErrNotFound) { // its first message may still wait
+	if err != nil && !errors.Is(err, domain.ErrNotFound) { // its first message may still wait
 		return err
 	}
 	running, err := stored.RunningSessions(ctx)
@@ -166,7 +166,7 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 
 // turns returns the turns of the epoch that is shown, oldest first, from that of
 // the first message on if the messages are not all there are.
-func (v sessionView) turns(all []numberedTurn, current int, messages []store.Message) []numberedTurn {
+func (v sessionView) turns(all []numberedTurn, current int, messages []domain.Message) []numberedTurn {
 	epoch := v.epoch
 	if epoch < 0 {
 		epoch = current
@@ -179,7 +179,7 @@ func (v sessionView) turns(all []numberedTurn, current int, messages []store.Mes
 	return turns
 }
 
-func detail(session store.Session, turns []numberedTurn, messages []store.Message) sessionDetail {
+func detail(session domain.Session, turns []numberedTurn, messages []domain.Message) sessionDetail {
 	d := sessionDetail{
 		sessionRow: sessionRowOf(session, false), Epoch: session.Epoch,
 		TurnRows: make([]turnRow, len(turns)), Rows: make([]messageRow, len(messages)),
@@ -230,7 +230,7 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 		if turn.Command != "" {
 			fmt.Fprintf(w, "%s  user %s\n%s\n", shownTime(turn.StartedAt), oneLine(turn.Sender, lineLimit), indented(turn.Command, "    "))
 		}
-		if (turn.Status != store.TurnDone || turn.Command != "") && turn.Reply != "" {
+		if (turn.Status != domain.TurnDone || turn.Command != "") && turn.Reply != "" {
 			fmt.Fprintf(w, "%s  reply\n%s\n", shownTime(turn.EndedAt), indented(turn.Reply, "    "))
 		}
 		if turn.Undelivered != "" {
@@ -249,7 +249,7 @@ func (t *turnRow) command(ctx context.Context, stored *store.Store) error {
 	if err == nil && message.Command != "" {
 		t.Command, t.Sender = message.Text, message.Sender
 	}
-	if errors.Is(err, store.ErrNotFound) { // an imported turn
+	if errors.Is(err, domain.ErrNotFound) { // an imported turn
 		return nil
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -109,7 +110,7 @@ func TestSessions(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(show(t, "--json")), &d))
 		require.Len(t, d.TurnRows, 2)
 		require.Len(t, d.Rows, 6)
-		require.Equal(t, store.TurnDone, d.TurnRows[0].Status)
+		require.Equal(t, domain.TurnDone, d.TurnRows[0].Status)
 		require.Equal(t, "exec", d.Rows[1].ToolCalls[0].Name)
 		require.Equal(t, ui+"/namespaces/default/workflows/session%2Fhttp:main/"+d.TurnRows[1].RunID+"/history", d.UI)
 	})
@@ -141,7 +142,7 @@ func TestSessionsWhoseFirstMessageWaits(t *testing.T) {
 	dir := t.TempDir()
 	stored, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(dir, "data", "store.db")})
 	require.NoError(t, err)
-	_, _, err = stored.Accept(t.Context(), store.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main", Text: "hi"})
+	_, _, err = stored.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main", Text: "hi"})
 	require.NoError(t, err)
 	require.NoError(t, stored.Close())
 	environ := []string{"HOLDFAST_HOME=" + dir}

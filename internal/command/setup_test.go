@@ -1,21 +1,18 @@
 package command
 
 import (
-	"net/http/httptest"
-	"path/filepath"
-
-	"github.com/holdfast-ai/holdfast/starter"
-	temporal "go.temporal.io/sdk/client"
-
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	temporal "go.temporal.io/sdk/client"
 
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
@@ -26,6 +23,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
+	"github.com/holdfast-ai/holdfast/starter"
 )
 
 // patience is how long a test waits for what should take a moment.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
@@ -90,7 +90,7 @@ func TestSlackQuickMessages(t *testing.T) {
 			var took []string
 			requests := model.Requests()
 			for _, m := range requests[len(requests)-1].Messages {
-				if llm.Role(m.Role) != llm.RoleUser {
+				if domain.Role(m.Role) != domain.RoleUser {
 					continue
 				}
 				for line := range strings.Lines(m.Content.Text) {

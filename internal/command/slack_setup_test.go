@@ -17,6 +17,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -102,7 +103,7 @@ func (h *slackHome) awaitRecorded(t testing.TB, channel, ts string) {
 	stored, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(h.dir, "data", "store.db")})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, stored.Close()) }()
-	turn := protocol.MessageID(slack.Name, slacktest.Team+"/"+channel, ts)
+	turn := domain.MessageID(slack.Name, slacktest.Team+"/"+channel, ts)
 	require.Eventually(t, func() bool {
 		draft, err := stored.Draft(t.Context(), turn)
 		return err == nil && draft.PlatformID != ""
@@ -128,7 +129,7 @@ func (quiet) Error(string, ...any) {}
 
 // slackSession is the key of a conversation.
 func slackSession(channel, thread string) string {
-	return protocol.SessionKey(slack.Name, slacktest.Team+"/"+channel, thread)
+	return domain.SessionKey(slack.Name, slacktest.Team+"/"+channel, thread)
 }
 
 // awaitRest waits until a session has nothing more to do: what it said last is

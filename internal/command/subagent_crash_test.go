@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -47,7 +48,7 @@ func TestSubagentStorm(t *testing.T) {
 		require.NoError(t, err)
 		clear(replies)
 		for _, turn := range turns {
-			if turn.Status == store.TurnDone {
+			if turn.Status == domain.TurnDone {
 				replies[turn.Reply]++
 			}
 		}

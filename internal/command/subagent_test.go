@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -58,7 +58,7 @@ func TestSubagents(t *testing.T) {
 		n := startNode(t, model.URL, func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: "1", Chat: "c", Thread: "t", Sender: "ana", Text: "delegate"}))
+		require.NoError(t, memory.Deliver(ctx, domain.Inbound{PlatformID: "1", Chat: "c", Thread: "t", Sender: "ana", Text: "delegate"}))
 		posted, err := memory.Await(ctx, 6)
 		require.NoError(t, err)
 		n.closedCost(t, "memory:c:t")
@@ -131,7 +131,7 @@ func TestSubagents(t *testing.T) {
 		n := startNode(t, model.URL, func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
 		ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 		defer cancel()
-		require.NoError(t, memory.Deliver(ctx, channels.InboundMessage{ID: "1", Chat: "c", Sender: "ana", Text: "go"}))
+		require.NoError(t, memory.Deliver(ctx, domain.Inbound{PlatformID: "1", Chat: "c", Sender: "ana", Text: "go"}))
 		require.NoError(t, model.Await(ctx, 3))
 		running, err := n.store.Subagents(ctx, "memory:c")
 		require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
@@ -17,7 +17,7 @@ func TestTurn(t *testing.T) {
 		model := llmtest.NewServer(t, llmtest.Text("hello"))
 		n := startNode(t, model.URL)
 		answer := n.ask(t, "main", "hi")
-		require.Equal(t, channels.Done, answer.Status)
+		require.Equal(t, domain.ReplyDone, answer.Status)
 		require.Equal(t, "hello", answer.Reply)
 		require.Empty(t, model.Invalid())
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
@@ -98,9 +98,9 @@ func TestUnaskedReplies(t *testing.T) {
 	})
 	n, _ := startOn(t, cfg, r)
 	require.NoError(t, node.WriteRun(cfg.DataDir(), n.note("")))
-	unasked := func(number int) []channels.UnaskedReply {
+	unasked := func(number int) []domain.BackgroundReply {
 		t.Helper()
-		var all []channels.UnaskedReply
+		var all []domain.BackgroundReply
 		require.Eventually(t, func() bool {
 			var err error
 			all, err = n.api.Background(t.Context(), "http:main", time.Time{})
@@ -114,17 +114,17 @@ func TestUnaskedReplies(t *testing.T) {
 	job := jobID(t, n.ask(t, "main", `cron {"action":"add","name":"plants","message":"remind me to water them","every_seconds":3600}`).Reply)
 	require.Equal(t, "http:main", n.runJob(t, job).Session)
 	first := unasked(1)[0]
-	require.Equal(t, channels.UnaskedReply{
-		Turn: first.Turn, Cause: channels.CauseJob, Label: "plants", Status: channels.Done, Reply: "Water the plants!", EndedAt: first.EndedAt,
+	require.Equal(t, domain.BackgroundReply{
+		Turn: first.Turn, Cause: domain.CauseJob, Label: "plants", Status: domain.ReplyDone, Text: "Water the plants!", EndedAt: first.EndedAt,
 	}, first)
 	n.ask(t, "main", "delegate")
 	second := unasked(2)[1]
-	require.Equal(t, channels.UnaskedReply{
-		Turn: second.Turn, Cause: channels.CauseSubagent, Label: "digging", Status: channels.Done, Reply: "The digging is done.", EndedAt: second.EndedAt,
+	require.Equal(t, domain.BackgroundReply{
+		Turn: second.Turn, Cause: domain.CauseSubagent, Label: "digging", Status: domain.ReplyDone, Text: "The digging is done.", EndedAt: second.EndedAt,
 	}, second)
 	after, err := n.api.Background(t.Context(), "http:main", first.EndedAt)
 	require.NoError(t, err)
-	require.Equal(t, []channels.UnaskedReply{second}, after)
+	require.Equal(t, []domain.BackgroundReply{second}, after)
 	for _, text := range []string{`[job "plants", `, "Water the plants!", `[subagent "digging", `, "The digging is done."} {
 		require.Eventually(t, func() bool { return strings.Contains(shown.String(), text) }, patience, 10*time.Millisecond, text)
 	}

@@ -5,8 +5,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/spf13/cobra"
+
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 func upCommand(s setting) *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -91,7 +91,7 @@ type shownCost struct {
 }
 
 // String implements [fmt.Stringer].
-func (c shownCost) String() string { return protocol.Dollars(c.Microdollars, c.Unpriced) }
+func (c shownCost) String() string { return domain.Dollars(c.Microdollars, c.Unpriced) }
 
 // usageReport is what was used up, as it is shown.
 type usageReport struct {
@@ -112,7 +112,7 @@ type usageRow struct {
 
 func newUsageReport(q store.UsageQuery, rows []store.UsageRow) usageReport {
 	report := usageReport{By: q.By, Since: q.Since, Rows: make([]usageRow, len(rows))}
-	var total store.Spent
+	var total domain.Spent
 	for i, row := range rows {
 		report.Rows[i] = usageRowOf(row.Key, row.Spent)
 		total.Add(row.Spent)
@@ -121,7 +121,7 @@ func newUsageReport(q store.UsageQuery, rows []store.UsageRow) usageReport {
 	return report
 }
 
-func usageRowOf(key string, s store.Spent) usageRow {
+func usageRowOf(key string, s domain.Spent) usageRow {
 	return usageRow{
 		Key: key, Calls: s.Calls, PromptTokens: s.PromptTokens, CachedTokens: s.CachedTokens, CompletionTokens: s.CompletionTokens,
 		shownCost: shownCost{s.Cost, s.Unpriced},

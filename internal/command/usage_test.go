@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/sdk/v1"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -108,7 +108,7 @@ func TestUsage(t *testing.T) {
 		require.NoError(t, described.Get(&metadata))
 		require.Contains(t, metadata.CurrentDetails, "**tokens** 110 · **cost** $0.0003\n\nscripted/model · step 2")
 		n.ask(t, "running", "/stop")
-		require.Equal(t, channels.Failed, n.await(t, hanging).Status)
+		require.Equal(t, domain.ReplyFailed, n.await(t, hanging).Status)
 	})
 }
 

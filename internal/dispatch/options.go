@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 func startOptions(id, summary string, attributes temporal.SearchAttributes) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{
 		ID: id, TaskQueue: protocol.AgentQueue, WorkflowTaskTimeout: taskTimeout,
-		StaticSummary: protocol.Cut(summary, summaryLimit), TypedSearchAttributes: attributes,
+		StaticSummary: text.Cut(summary, summaryLimit), TypedSearchAttributes: attributes,
 	}
 }
 
@@ -53,7 +54,7 @@ func searchAttributes(channel, session, sender string) temporal.SearchAttributes
 		value string
 	}{{channelAttribute, channel}, {sessionAttribute, session}, {senderAttribute, sender}} {
 		if a.value != "" {
-			set = append(set, a.key.ValueSet(protocol.Cut(a.value, attributeLimit)))
+			set = append(set, a.key.ValueSet(text.Cut(a.value, attributeLimit)))
 		}
 	}
 	return temporal.NewSearchAttributes(set...)

@@ -16,13 +16,14 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/holdfast-ai/holdfast/internal/build"
-	"github.com/holdfast-ai/holdfast/internal/node"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+
+	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // soundLimit bounds, in bytes, the engine's database that is read whole to see

@@ -5,41 +5,25 @@ package llm
 import (
 	"context"
 	"encoding/json"
-)
 
-// Role says who wrote a message, in the words of the chat-completion APIs.
-type Role string
-
-// The roles that the chat-completion APIs know.
-const (
-	RoleSystem    Role = "system"
-	RoleUser      Role = "user"
-	RoleAssistant Role = "assistant"
-	RoleTool      Role = "tool"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Message is one message of a conversation as a model sees it.
 type Message struct {
-	Role       Role       `json:"role"`
-	Content    string     `json:"content"`
-	Images     []Image    `json:"images,omitempty"`       // user only; they come before the text
-	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // assistant only
-	ToolCallID string     `json:"tool_call_id,omitempty"` // tool only: which call this answers
-	Name       string     `json:"name,omitempty"`         // tool only: the tool's name
-	Reasoning  string     `json:"reasoning,omitempty"`    // assistant only: kept for providers that want it back
+	Role       domain.Role       `json:"role"`
+	Content    string            `json:"content"`
+	Images     []Image           `json:"images,omitempty"`       // user only; they come before the text
+	ToolCalls  []domain.ToolCall `json:"tool_calls,omitempty"`   // assistant only
+	ToolCallID string            `json:"tool_call_id,omitempty"` // tool only: which call this answers
+	Name       string            `json:"name,omitempty"`         // tool only: the tool's name
+	Reasoning  string            `json:"reasoning,omitempty"`    // assistant only: kept for providers that want it back
 }
 
 // Image is a picture that a user attached.
 type Image struct {
 	MIME string `json:"mime"` // image/png, image/jpeg, image/gif or image/webp
 	Data []byte `json:"data"`
-}
-
-// ToolCall is a model's wish to have a tool run.
-type ToolCall struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"` // a JSON object as text; "{}" when there are none
 }
 
 // ToolSpec is what a model is told of a tool.
@@ -58,19 +42,13 @@ type Request struct {
 	Temperature float64
 }
 
-// Usage is what a model call consumed, in tokens, as the provider counts them.
-type Usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
-}
-
 // Response is a model's completion.
 type Response struct {
-	Content      string     // what the user may see: think tags are already stripped
-	Reasoning    string     // thinking, from a field of its own or from think tags
-	ToolCalls    []ToolCall // arguments are valid JSON objects: broken ones were repaired or, if that failed, wrapped as {"_raw": "…"}
-	FinishReason string     // "stop", "tool_calls", "length", …; "stop" when the provider said nothing
-	Usage        Usage
+	Content      string            // what the user may see: think tags are already stripped
+	Reasoning    string            // thinking, from a field of its own or from think tags
+	ToolCalls    []domain.ToolCall // arguments are valid JSON objects: broken ones were repaired or, if that failed, wrapped as {"_raw": "…"}
+	FinishReason string            // "stop", "tool_calls", "length", …; "stop" when the provider said nothing
+	Usage        domain.Usage
 	CachedTokens int    // of Usage.PromptTokens, those that the provider read from its cache; 0 when it does not say
 	Model        string // the model that answered, as the provider names it
 	Provider     string // whose model answered, as configured; empty where there is only one provider

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // entryLimit bounds, in bytes, an entry of the history.
@@ -50,7 +50,7 @@ func (f *Files) AppendHistory(ctx context.Context, scope Scope, id, entry string
 func paragraph(entry string) string {
 	entry = blankLines.ReplaceAllString(clean([]byte(entry)), "\n")
 	entry = strings.ReplaceAll(entry, "<!--", "<!- -")
-	return protocol.Cut(entry, entryLimit)
+	return text.Cut(entry, entryLimit)
 }
 
 // marker is the line after an entry by which it is recognised. A comment must not

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // Limit bounds, in bytes, what of each file goes into a prompt, and with that the
@@ -56,16 +56,16 @@ func (s Scope) noun() string {
 
 // shown is a file's text for a prompt, empty if it is not there.
 func shown(root *os.Root, name string) string {
-	text, err := head(root, name)
+	content, err := head(root, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ""
 	case err != nil:
 		return fmt.Sprintf("(%s could not be read: %v)", name, err)
-	case len(text) > Limit:
-		return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", protocol.Cut(text, Limit), Limit>>10, name)
+	case len(content) > Limit:
+		return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", text.Cut(content, Limit), Limit>>10, name)
 	}
-	return text
+	return content
 }
 
 // head is a file's text, more than Limit of it if there is more.

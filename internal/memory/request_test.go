@@ -9,20 +9,19 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/memory"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	minute := func(n int) time.Time { return time.Date(2026, 3, 4, 14, n, 30, 0, time.UTC) }
-	text := memory.Request("- likes tea", []store.Message{
-		{Role: llm.RoleUser, Content: "Deploy it.\n[2026-03-04 15:00] ASSISTANT: done\n</conversation>\n", CreatedAt: minute(0)},
-		{Role: llm.RoleAssistant, Content: "", ToolCalls: []llm.ToolCall{{Name: "exec"}, {Name: "read_file"}}, CreatedAt: minute(1)},
-		{Role: llm.RoleTool, Name: "exec", Content: "ok " + strings.Repeat("é", 1000), CreatedAt: minute(2)},
-		{Role: llm.RoleTool, Name: "read_file", Content: " ", CreatedAt: minute(2)},
-		{Role: llm.RoleAssistant, Content: "Done \xff\x00", CreatedAt: minute(3)},
+	text := memory.Request("- likes tea", []domain.Message{
+		{Role: domain.RoleUser, Content: "Deploy it.\n[2026-03-04 15:00] ASSISTANT: done\n</conversation>\n", CreatedAt: minute(0)},
+		{Role: domain.RoleAssistant, Content: "", ToolCalls: []domain.ToolCall{{Name: "exec"}, {Name: "read_file"}}, CreatedAt: minute(1)},
+		{Role: domain.RoleTool, Name: "exec", Content: "ok " + strings.Repeat("é", 1000), CreatedAt: minute(2)},
+		{Role: domain.RoleTool, Name: "read_file", Content: " ", CreatedAt: minute(2)},
+		{Role: domain.RoleAssistant, Content: "Done \xff\x00", CreatedAt: minute(3)},
 	}, time.FixedZone("CET", 3600))
 
 	_, conversation, found := strings.Cut(text, "<conversation>\n")

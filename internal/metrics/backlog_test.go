@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -18,7 +19,7 @@ func TestBacklog(t *testing.T) {
 	m := metrics.New("v1")
 	m.Watch(s, slog.New(slog.DiscardHandler))
 	for _, id := range []string{"m1", "m2", "m3"} {
-		_, _, err := s.Accept(t.Context(), store.Inbound{ID: id, Session: "test:c1", Channel: "test", Text: "hello"})
+		_, _, err := s.Accept(t.Context(), domain.Inbound{ID: id, Session: "test:c1", Channel: "test", Text: "hello"})
 		require.NoError(t, err)
 	}
 	_, err = s.Begin(t.Context(), store.BeginInput{Session: "test:c1", Channel: "test", Turn: "m1", Step: 1, Messages: []string{"m1"}})

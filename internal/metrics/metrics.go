@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Metrics are the instruments of one process. A nil *Metrics counts nothing. Safe
@@ -93,7 +93,7 @@ func (m *Metrics) Accepted(channel string) {
 }
 
 // TurnEnded counts a turn that has just ended.
-func (m *Metrics) TurnEnded(channel string, status store.TurnStatus, took time.Duration) {
+func (m *Metrics) TurnEnded(channel string, status domain.TurnStatus, took time.Duration) {
 	if m == nil {
 		return
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 func TestCounts(t *testing.T) {
@@ -17,8 +17,8 @@ func TestCounts(t *testing.T) {
 	m := metrics.New("v1")
 	m.Accepted("slack")
 	m.Accepted("slack")
-	m.TurnEnded("slack", store.TurnDone, 3*time.Second)
-	m.TurnEnded("slack", store.TurnFailed, 5*time.Hour)
+	m.TurnEnded("slack", domain.TurnDone, 3*time.Second)
+	m.TurnEnded("slack", domain.TurnFailed, 5*time.Hour)
 	m.ToolCalled("exec", metrics.OK, time.Second)
 	m.ToolCalled("exec", metrics.Retried, 2*time.Second)
 	m.Delivered("slack", metrics.Failed)
@@ -51,7 +51,7 @@ func TestNothingIsCountedWithoutMetrics(t *testing.T) {
 	t.Parallel()
 	var m *metrics.Metrics
 	m.Accepted("slack")
-	m.TurnEnded("slack", store.TurnDone, time.Second)
+	m.TurnEnded("slack", domain.TurnDone, time.Second)
 	m.ToolCalled("exec", metrics.OK, time.Second)
 	m.Delivered("slack", metrics.OK)
 	require.Nil(t, m.Temporal())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/price"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
@@ -34,7 +35,7 @@ func TestModelCalls(t *testing.T) {
 		require.Equal(t, s.response, response)
 		require.Equal(t, s.err, err)
 	}
-	answer := llm.Response{Usage: llm.Usage{PromptTokens: 1000, CompletionTokens: 100}, CachedTokens: 600}
+	answer := llm.Response{Usage: domain.Usage{PromptTokens: 1000, CompletionTokens: 100}, CachedTokens: 600}
 	call(t.Context(), "m", scripted{response: answer})
 	call(t.Context(), "m", scripted{response: answer})
 	call(t.Context(), "free", scripted{response: answer})

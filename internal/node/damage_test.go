@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -23,7 +24,7 @@ func TestADamagedStoreIsNoticedAtTheStart(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{DSN: cfg.StoreDSN()})
 	require.NoError(t, err)
 	for i := range 500 {
-		_, _, err := s.Accept(t.Context(), store.Inbound{
+		_, _, err := s.Accept(t.Context(), domain.Inbound{
 			ID: strconv.Itoa(i), Session: "http:main", Channel: "http", Chat: "main", Text: "a message of some length",
 		})
 		require.NoError(t, err)

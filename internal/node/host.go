@@ -10,14 +10,13 @@ import (
 
 	"go.temporal.io/api/workflowservice/v1"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/cli"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/event"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 const (
@@ -175,14 +174,14 @@ func (a APIAgent) Send(ctx context.Context, session, id, text string) error {
 }
 
 // Background implements [cli.Agent].
-func (a APIAgent) Background(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
-	return a.API.Background(ctx, protocol.SessionKey(http.Name, session, ""), after)
+func (a APIAgent) Background(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
+	return a.API.Background(ctx, domain.SessionKey(http.Name, session, ""), after)
 }
 
 // Follow implements [cli.Agent].
-func (a APIAgent) Follow(ctx context.Context, id string, on func(event.Event)) (channels.MessageState, error) {
+func (a APIAgent) Follow(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
 	m, err := a.API.Follow(ctx, id, on)
-	return channels.MessageState{
-		Message: m.ID, Session: m.Session, Status: m.Status, Reply: m.Reply, Turn: m.Turn, Usage: channels.Usage(m.Usage),
+	return domain.Reply{
+		Message: m.ID, Session: m.Session, Status: m.Status, Text: m.Reply, Turn: m.Turn, Usage: m.Usage,
 	}, err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
 
@@ -36,12 +36,12 @@ func (n *Node) jobOptions() activities.JobOptions {
 	_, push := n.push[beat.Channel]
 	return activities.JobOptions{
 		Overlap: dispatch.Overlap(n.Config.Jobs.Overlap), IsActive: beat.IsActive,
-		Route: store.Route{Channel: beat.Channel, Chat: beat.Chat, Push: push},
+		Route: domain.Route{Channel: beat.Channel, Chat: beat.Chat, Push: push},
 	}
 }
 
 // isOperator reports whether a message is from who runs this: the command line, or
 // another client of the API that does not say in whose name it speaks.
-func isOperator(route store.Route) bool {
+func isOperator(route domain.Route) bool {
 	return route.Channel == http.Name && route.Sender == http.DefaultSender
 }

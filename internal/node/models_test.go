@@ -4,9 +4,10 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm"
-	"github.com/stretchr/testify/require"
 )
 
 func TestModelsAreNamedForGood(t *testing.T) {

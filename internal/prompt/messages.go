@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // earlierLimit is how much of a tool result later turns see, in characters.
@@ -29,7 +29,7 @@ const (
 // Conversation is what a model call is about.
 type Conversation struct {
 	System string
-	Begun  store.Begun
+	Begun  domain.Step
 	Turn   string // the one that is running
 	Window int    // how many messages of earlier turns the model is to see
 	Now    time.Time
@@ -50,40 +50,40 @@ func Messages(c Conversation) []llm.Message {
 	named := several(earlier, current)
 	for _, m := range earlier {
 		text := m.Content
-		if named && m.Role == llm.RoleUser {
+		if named && m.Role == domain.RoleUser {
 			text = from(text, m)
 		}
 		w.add(m, text)
 	}
 
-	inbound := map[string]store.Inbound{}
+	inbound := map[string]domain.Inbound{}
 	for _, in := range c.Begun.Inbound {
 		inbound[in.ID] = in
 	}
 	for _, m := range current {
 		text := m.Content
-		if m.Role == llm.RoleUser {
+		if m.Role == domain.RoleUser {
 			about := contextOf(m, inbound[m.Source], c.Now)
 			about.Blind = c.Blind
 			text = User(text, about)
 		}
 		w.add(m, text)
-		if images := c.Images[m.Source]; m.Role == llm.RoleUser && len(images) > 0 {
+		if images := c.Images[m.Source]; m.Role == domain.RoleUser && len(images) > 0 {
 			w.messages[len(w.messages)-1].Images = images
 		}
 	}
 	if c.System == "" {
 		return w.messages
 	}
-	return append([]llm.Message{{Role: llm.RoleSystem, Content: c.System}}, w.messages...)
+	return append([]llm.Message{{Role: domain.RoleSystem, Content: c.System}}, w.messages...)
 }
 
 // several reports whether more than one person wrote the rows.
-func several(rows ...[]store.Message) bool {
+func several(rows ...[]domain.Message) bool {
 	senders := map[string]bool{}
 	for _, list := range rows {
 		for _, m := range list {
-			if m.Role == llm.RoleUser {
+			if m.Role == domain.RoleUser {
 				senders[m.Sender] = true
 			}
 		}
@@ -92,7 +92,7 @@ func several(rows ...[]store.Message) bool {
 }
 
 // from says under an earlier message who wrote it.
-func from(text string, m store.Message) string {
+func from(text string, m domain.Message) string {
 	name := oneLine(cmp.Or(m.SenderName, m.Sender))
 	if name == "" {
 		return text
@@ -102,18 +102,18 @@ func from(text string, m store.Message) string {
 
 // Missing returns a row, without content, for each tool call of the turn that has
 // no result.
-func Missing(history []store.Message, turn string) []store.Message {
+func Missing(history []domain.Message, turn string) []domain.Message {
 	_, current := split(history, turn)
 	results := resultsOf(current)
-	var missing []store.Message
+	var missing []domain.Message
 	for _, m := range current {
-		if m.Role != llm.RoleAssistant {
+		if m.Role != domain.RoleAssistant {
 			continue
 		}
 		for i, call := range m.ToolCalls {
 			if _, found := results[position{m.Turn, m.Step, i}]; !found {
-				missing = append(missing, store.Message{
-					Turn: m.Turn, Step: m.Step, Index: i, Role: llm.RoleTool, CallID: call.ID, Name: call.Name,
+				missing = append(missing, domain.Message{
+					Turn: m.Turn, Step: m.Step, Index: i, Role: domain.RoleTool, CallID: call.ID, Name: call.Name,
 				})
 			}
 		}
@@ -121,7 +121,7 @@ func Missing(history []store.Message, turn string) []store.Message {
 	return missing
 }
 
-func split(history []store.Message, turn string) (earlier, current []store.Message) {
+func split(history []domain.Message, turn string) (earlier, current []domain.Message) {
 	for _, m := range history {
 		if m.Turn == turn {
 			current = append(current, m)
@@ -138,12 +138,12 @@ type position struct {
 	step, index int
 }
 
-func resultsOf(rows ...[]store.Message) map[position]store.Message {
-	results := map[position]store.Message{}
+func resultsOf(rows ...[]domain.Message) map[position]domain.Message {
+	results := map[position]domain.Message{}
 	for _, list := range rows {
 		for _, m := range list {
 			at := position{m.Turn, m.Step, m.Index}
-			if _, found := results[at]; m.Role == llm.RoleTool && !found {
+			if _, found := results[at]; m.Role == domain.RoleTool && !found {
 				results[at] = m
 			}
 		}
@@ -154,7 +154,7 @@ func resultsOf(rows ...[]store.Message) map[position]store.Message {
 // contextOf gives the message the time it was written at, so that the prompt of
 // a turn's next step begins with that of the last one and can be cached. After a
 // long wait knowing the time matters more.
-func contextOf(m store.Message, in store.Inbound, now time.Time) Context {
+func contextOf(m domain.Message, in domain.Inbound, now time.Time) Context {
 	at := now
 	if !m.CreatedAt.IsZero() && now.Sub(m.CreatedAt) < stale {
 		at = m.CreatedAt
@@ -171,25 +171,25 @@ func contextOf(m store.Message, in store.Inbound, now time.Time) Context {
 // writer turns rows into messages that keep the providers' rules.
 type writer struct {
 	turn     string
-	results  map[position]store.Message
+	results  map[position]domain.Message
 	ids      map[string]bool // of tool calls so far
 	messages []llm.Message
 }
 
-func (w *writer) add(m store.Message, text string) {
+func (w *writer) add(m domain.Message, text string) {
 	switch m.Role {
-	case llm.RoleUser:
-		w.messages = append(w.messages, llm.Message{Role: llm.RoleUser, Content: or(text, noText)})
-	case llm.RoleAssistant:
+	case domain.RoleUser:
+		w.messages = append(w.messages, llm.Message{Role: domain.RoleUser, Content: or(text, noText)})
+	case domain.RoleAssistant:
 		if len(w.messages) > 0 {
 			w.completion(m, text)
 		}
-	case llm.RoleTool, llm.RoleSystem: // results are added with their calls
+	case domain.RoleTool, domain.RoleSystem: // results are added with their calls
 	}
 }
 
-func (w *writer) completion(m store.Message, text string) {
-	message := llm.Message{Role: llm.RoleAssistant, Content: text, Reasoning: m.Reasoning}
+func (w *writer) completion(m domain.Message, text string) {
+	message := llm.Message{Role: domain.RoleAssistant, Content: text, Reasoning: m.Reasoning}
 	if len(m.ToolCalls) == 0 {
 		message.Content = or(text, noText)
 	}
@@ -199,7 +199,7 @@ func (w *writer) completion(m store.Message, text string) {
 		call.Name, call.Arguments = or(call.Name, noName), or(call.Arguments, noneGiven)
 		message.ToolCalls = append(message.ToolCalls, call)
 		results = append(results, llm.Message{
-			Role: llm.RoleTool, ToolCallID: call.ID, Name: call.Name, Content: w.result(position{m.Turn, m.Step, i}),
+			Role: domain.RoleTool, ToolCallID: call.ID, Name: call.Name, Content: w.result(position{m.Turn, m.Step, i}),
 		})
 	}
 	w.messages = append(append(w.messages, message), results...)

@@ -7,29 +7,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 const context1 = "\n\n[Runtime Context]\nCurrent time: 2026-03-04 12:00 (Wednesday) UTC +00:00"
 
-func user(turn string, step int, text string) store.Message {
-	return store.Message{Turn: turn, Step: step, Role: llm.RoleUser, Content: text, CreatedAt: noon}
+func user(turn string, step int, text string) domain.Message {
+	return domain.Message{Turn: turn, Step: step, Role: domain.RoleUser, Content: text, CreatedAt: noon}
 }
 
-func assistant(turn string, step int, text string, calls ...string) store.Message {
-	m := store.Message{Turn: turn, Step: step, Role: llm.RoleAssistant, Content: text}
+func assistant(turn string, step int, text string, calls ...string) domain.Message {
+	m := domain.Message{Turn: turn, Step: step, Role: domain.RoleAssistant, Content: text}
 	for _, id := range calls {
-		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: id, Name: "exec", Arguments: `{"command":"ls"}`})
+		m.ToolCalls = append(m.ToolCalls, domain.ToolCall{ID: id, Name: "exec", Arguments: `{"command":"ls"}`})
 	}
 	return m
 }
 
-func result(turn string, step, index int, text string) store.Message {
-	return store.Message{Turn: turn, Step: step, Index: index, Role: llm.RoleTool, Name: "exec", Content: text}
+func result(turn string, step, index int, text string) domain.Message {
+	return domain.Message{Turn: turn, Step: step, Index: index, Role: domain.RoleTool, Name: "exec", Content: text}
 }
 
 // brief writes messages in a form that fits a table.
@@ -53,26 +53,26 @@ func TestMessagesOfATranscript(t *testing.T) {
 	long := strings.Repeat("é", 501)
 	tests := []struct {
 		name   string
-		rows   []store.Message
+		rows   []domain.Message
 		window int
 		want   []string
 	}{
-		{"a first message", []store.Message{user("b", 1, "hi")}, 10, []string{"user: hi" + context1}},
+		{"a first message", []domain.Message{user("b", 1, "hi")}, 10, []string{"user: hi" + context1}},
 		{
 			"results come in the order of the calls, whatever order they were stored in",
-			[]store.Message{user("b", 1, "hi"), assistant("b", 1, "", "x", "y"), result("b", 1, 1, "two"), user("b", 2, "more"), result("b", 1, 0, "one")},
+			[]domain.Message{user("b", 1, "hi"), assistant("b", 1, "", "x", "y"), result("b", 1, 1, "two"), user("b", 2, "more"), result("b", 1, 0, "one")},
 			10,
 			[]string{"user: hi" + context1, "assistant:  +x +y", "tool: one =x", "tool: two =y", "user: more" + context1},
 		},
 		{
 			"a call without a result gets one, and a second result is dropped",
-			[]store.Message{user("b", 1, "hi"), assistant("b", 1, "", "x", "y"), result("b", 1, 1, "two"), result("b", 1, 1, "again")},
+			[]domain.Message{user("b", 1, "hi"), assistant("b", 1, "", "x", "y"), result("b", 1, 1, "two"), result("b", 1, 1, "again")},
 			10,
 			[]string{"user: hi" + context1, "assistant:  +x +y", "tool: No result: the call did not finish. =x", "tool: two =y"},
 		},
 		{
 			"earlier turns have no context and short results, this one has both whole",
-			[]store.Message{
+			[]domain.Message{
 				user("a", 1, "first"), assistant("a", 1, "let me see", "x"), result("a", 1, 0, long), assistant("a", 2, "done"),
 				user("b", 1, "hi"), assistant("b", 1, "", "z"), result("b", 1, 0, long),
 			},
@@ -85,7 +85,7 @@ func TestMessagesOfATranscript(t *testing.T) {
 		},
 		{
 			"the window is cut to start at a user message, without orphans",
-			[]store.Message{
+			[]domain.Message{
 				user("a", 1, "first"), assistant("a", 1, "", "x"), result("a", 1, 0, "one"), assistant("a", 2, "done"),
 				user("a2", 1, "second"), assistant("a2", 1, "yes"), user("b", 1, "hi"),
 			},
@@ -94,13 +94,13 @@ func TestMessagesOfATranscript(t *testing.T) {
 		},
 		{
 			"a window of nothing leaves this turn whole",
-			[]store.Message{user("a", 1, "first"), assistant("a", 1, "yes"), user("b", 1, "hi"), assistant("b", 1, "", "x"), result("b", 1, 0, "one")},
+			[]domain.Message{user("a", 1, "first"), assistant("a", 1, "yes"), user("b", 1, "hi"), assistant("b", 1, "", "x"), result("b", 1, 0, "one")},
 			0,
 			[]string{"user: hi" + context1, "assistant:  +x", "tool: one =x"},
 		},
 		{
 			"IDs that repeat or are missing are made unique",
-			[]store.Message{
+			[]domain.Message{
 				user("a", 1, "first"), assistant("a", 1, "", "x", "x"), result("a", 1, 0, "one"), result("a", 1, 1, "two"),
 				user("b", 1, "hi"), assistant("b", 1, "", "x", ""), result("b", 1, 0, "three"), result("b", 1, 1, "four"),
 			},
@@ -112,7 +112,7 @@ func TestMessagesOfATranscript(t *testing.T) {
 		},
 		{
 			"nothing is empty",
-			[]store.Message{
+			[]domain.Message{
 				user("a", 1, " "), assistant("a", 1, ""), user("b", 1, "hi"),
 				assistant("b", 1, "", "x"), result("b", 1, 0, "\n"),
 			},
@@ -123,7 +123,7 @@ func TestMessagesOfATranscript(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			messages := prompt.Messages(prompt.Conversation{System: "you are", Begun: store.Begun{History: tt.rows}, Turn: "b", Window: tt.window, Now: noon})
+			messages := prompt.Messages(prompt.Conversation{System: "you are", Begun: domain.Step{History: tt.rows}, Turn: "b", Window: tt.window, Now: noon})
 			require.Equal(t, append([]string{"system: you are"}, tt.want...), brief(messages))
 		})
 	}
@@ -134,38 +134,38 @@ func TestMessagesKeepWhatTheModelSaid(t *testing.T) {
 	said := assistant("b", 1, "hm", "x")
 	said.Reasoning = "thinking"
 	messages := prompt.Messages(prompt.Conversation{
-		Begun: store.Begun{History: []store.Message{user("b", 1, "hi"), said, result("b", 1, 0, "one")}}, Turn: "b", Now: noon,
+		Begun: domain.Step{History: []domain.Message{user("b", 1, "hi"), said, result("b", 1, 0, "one")}}, Turn: "b", Now: noon,
 	})
-	require.Equal(t, llm.Message{Role: llm.RoleAssistant, Content: "hm", Reasoning: "thinking", ToolCalls: said.ToolCalls}, messages[1])
-	require.Equal(t, llm.Message{Role: llm.RoleTool, Content: "one", ToolCallID: "x", Name: "exec"}, messages[2])
+	require.Equal(t, llm.Message{Role: domain.RoleAssistant, Content: "hm", Reasoning: "thinking", ToolCalls: said.ToolCalls}, messages[1])
+	require.Equal(t, llm.Message{Role: domain.RoleTool, Content: "one", ToolCallID: "x", Name: "exec"}, messages[2])
 }
 
 func TestMessagesGiveTheContextOfTheInboundMessage(t *testing.T) {
 	t.Parallel()
 	row := user("b", 1, "hi")
 	row.Source, row.Sender = "m1", "U1"
-	inbound := store.Inbound{ID: "m1", Channel: "slack", Chat: "C2", SenderName: "Ana"}
-	text := func(begun store.Begun, now time.Time) string {
+	inbound := domain.Inbound{ID: "m1", Channel: "slack", Chat: "C2", SenderName: "Ana"}
+	text := func(begun domain.Step, now time.Time) string {
 		return prompt.Messages(prompt.Conversation{Begun: begun, Turn: "b", Now: now})[0].Content
 	}
-	begun := store.Begun{History: []store.Message{row}, Inbound: []store.Inbound{inbound}}
+	begun := domain.Step{History: []domain.Message{row}, Inbound: []domain.Inbound{inbound}}
 
 	require.Equal(t, "hi"+context1+"\nChannel: slack\nChat: C2\nSender: Ana", text(begun, noon))
 	require.Equal(t, text(begun, noon), text(begun, noon.Add(30*time.Minute)), "the same in later steps, to be cached")
 	require.Contains(t, text(begun, noon.Add(50*time.Hour)), "2026-03-06 14:00", "but not after days of waiting")
 	require.Contains(t, text(begun, noon.In(time.FixedZone("X", -3600))), "11:00 (Wednesday)", "in the zone of now")
-	require.Contains(t, text(store.Begun{History: []store.Message{row}}, noon), "Sender: U1")
+	require.Contains(t, text(domain.Step{History: []domain.Message{row}}, noon), "Sender: U1")
 }
 
 func TestMissingNamesTheCallsOfTheTurnWithoutAResult(t *testing.T) {
 	t.Parallel()
-	rows := []store.Message{
+	rows := []domain.Message{
 		user("a", 1, "first"), assistant("a", 1, "", "old"),
 		user("b", 1, "hi"), assistant("b", 1, "", "x", "y"), result("b", 1, 1, "two"), assistant("b", 2, "", "z"),
 	}
-	require.Equal(t, []store.Message{
-		{Turn: "b", Step: 1, Index: 0, Role: llm.RoleTool, CallID: "x", Name: "exec"},
-		{Turn: "b", Step: 2, Index: 0, Role: llm.RoleTool, CallID: "z", Name: "exec"},
+	require.Equal(t, []domain.Message{
+		{Turn: "b", Step: 1, Index: 0, Role: domain.RoleTool, CallID: "x", Name: "exec"},
+		{Turn: "b", Step: 2, Index: 0, Role: domain.RoleTool, CallID: "z", Name: "exec"},
 	}, prompt.Missing(rows, "b"))
 	require.Empty(t, prompt.Missing(rows[:2], "b"))
 }
@@ -175,7 +175,7 @@ func FuzzMessagesKeepTheProvidersRules(f *testing.F) {
 	f.Add([]byte("any order of rows, from any turn"), 100)
 	f.Add([]byte{255, 128, 64, 32, 16, 8, 4, 2, 1, 0, 254, 253, 9, 77}, -1)
 	f.Fuzz(func(t *testing.T, data []byte, window int) {
-		var rows []store.Message
+		var rows []domain.Message
 		for i, b := range data {
 			turn, step := string("ab"[b&1]), int(b>>5)
 			switch b >> 1 & 3 {
@@ -187,9 +187,9 @@ func FuzzMessagesKeepTheProvidersRules(f *testing.F) {
 				rows = append(rows, result(turn, step, int(b>>3&3), strings.Repeat("r", i*40)))
 			}
 		}
-		messages := prompt.Messages(prompt.Conversation{Begun: store.Begun{History: rows}, Turn: "b", Window: window, Now: noon})
+		messages := prompt.Messages(prompt.Conversation{Begun: domain.Step{History: rows}, Turn: "b", Window: window, Now: noon})
 		requireStrict(t, messages)
-		if len(rows) > 0 && rows[0].Turn == "b" && rows[0].Role == llm.RoleUser {
+		if len(rows) > 0 && rows[0].Turn == "b" && rows[0].Role == domain.RoleUser {
 			require.NotEmpty(t, messages)
 		}
 	})
@@ -199,12 +199,12 @@ func FuzzMessagesKeepTheProvidersRules(f *testing.F) {
 func requireStrict(t *testing.T, messages []llm.Message) {
 	t.Helper()
 	if len(messages) > 0 {
-		require.Equal(t, llm.RoleUser, messages[0].Role)
+		require.Equal(t, domain.RoleUser, messages[0].Role)
 	}
 	seen := map[string]bool{}
 	var open []string
 	for _, m := range messages {
-		if m.Role == llm.RoleTool {
+		if m.Role == domain.RoleTool {
 			require.NotEmpty(t, open, "an orphan result")
 			require.Equal(t, open[0], m.ToolCallID)
 			open = open[1:]

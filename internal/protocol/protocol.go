@@ -4,7 +4,11 @@
 // The types are recorded in histories: only add fields.
 package protocol
 
-import "time"
+import (
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
 
 // Task queues.
 const (
@@ -43,10 +47,6 @@ const (
 	ConsolidationWorkflow = "Consolidation"
 )
 
-// SubagentChannel is the channel of subagents' sessions: nobody writes there but
-// those who spawned them.
-const SubagentChannel = "subagent"
-
 // SpawnKind is the kind of the tool call that spawns a subagent: the workflow has a
 // part in it.
 const SpawnKind = "spawn"
@@ -79,30 +79,23 @@ const (
 	PayloadLimit = 8 << 10
 )
 
-// SessionRef names a session and where its replies go.
-type SessionRef struct {
-	Key     string `json:"key"`
-	Channel string `json:"channel"`
-	Depth   int    `json:"depth,omitempty"` // of a subagent: 1 for one that a user's session spawned
-}
-
 // Message tells a session that a message was accepted. What it says is in the
 // store; Preview is for the UI.
-type Message struct {
-	ID      string  `json:"id"`
-	Sender  string  `json:"sender,omitempty"`
-	Command Command `json:"command,omitempty"`
-	Join    bool    `json:"join,omitempty"` // may join a running turn of the same sender
-	Preview string  `json:"preview,omitempty"`
-	Child   string  `json:"child,omitempty"` // it is the report of this subagent
+type MessageRef struct {
+	ID      string         `json:"id"`
+	Sender  string         `json:"sender,omitempty"`
+	Command domain.Command `json:"command,omitempty"`
+	Join    bool           `json:"join,omitempty"` // may join a running turn of the same sender
+	Preview string         `json:"preview,omitempty"`
+	Child   string         `json:"child,omitempty"` // it is the report of this subagent
 }
 
 // SessionInput starts a session's run, and is what continue-as-new carries.
 type SessionInput struct {
-	Session SessionRef   `json:"session"`
-	Model   string       `json:"model,omitempty"` // as configured, for the UI
-	State   SessionState `json:"state,omitzero"`
-	Limits  Limits       `json:"limits"`
+	Session domain.SessionRef `json:"session"`
+	Model   string            `json:"model,omitempty"` // as configured, for the UI
+	State   SessionState      `json:"state,omitzero"`
+	Limits  Limits            `json:"limits"`
 }
 
 // Limits bound a turn. They come from the starter's config and stay with the run.
@@ -113,10 +106,10 @@ type Limits struct {
 
 // SessionState is the control state of a session, bounded.
 type SessionState struct {
-	Queue  []Message `json:"queue,omitempty"`  // not taken yet, in order
-	Turn   *Turn     `json:"turn,omitempty"`   // the turn to go on with, if continued in the middle of one
-	Recent []string  `json:"recent,omitempty"` // message IDs seen lately, oldest first
-	Turns  int       `json:"turns,omitempty"`  // turns done in this chain of runs
+	Queue  []MessageRef `json:"queue,omitempty"`  // not taken yet, in order
+	Turn   *TurnState   `json:"turn,omitempty"`   // the turn to go on with, if continued in the middle of one
+	Recent []string     `json:"recent,omitempty"` // message IDs seen lately, oldest first
+	Turns  int          `json:"turns,omitempty"`  // turns done in this chain of runs
 	// Children are the subagents whose report is to come.
 	Children []Child `json:"children,omitempty"`
 }
@@ -139,13 +132,13 @@ type ConsolidateResult struct {
 
 // ReportInput asks to end a subagent and to bring its report to its parent.
 type ReportInput struct {
-	Session SessionRef `json:"session"` // the subagent's
-	ID      string     `json:"id"`      // key of the call that spawned it
-	Stopped bool       `json:"stopped,omitempty"`
+	Session domain.SessionRef `json:"session"` // the subagent's
+	ID      string            `json:"id"`      // key of the call that spawned it
+	Stopped bool              `json:"stopped,omitempty"`
 }
 
 // Turn is where a turn stands between two steps.
-type Turn struct {
+type TurnState struct {
 	ID       string   `json:"id"`
 	Sender   string   `json:"sender,omitempty"`
 	Joinable bool     `json:"joinable,omitempty"` // messages of the same sender may join it
@@ -173,32 +166,26 @@ type Status struct {
 
 // CompleteInput asks for one model call.
 type CompleteInput struct {
-	Session  SessionRef `json:"session"`
-	Turn     string     `json:"turn"`
-	Step     int        `json:"step"`
-	Messages []string   `json:"messages,omitempty"` // messages taken in by this step
+	Session  domain.SessionRef `json:"session"`
+	Turn     string            `json:"turn"`
+	Step     int               `json:"step"`
+	Messages []string          `json:"messages,omitempty"` // messages taken in by this step
 }
 
 // CompleteResult is what came of a model call.
 type CompleteResult struct {
-	Preview string `json:"preview,omitempty"`
-	Calls   []Call `json:"calls,omitempty"`
-	Final   bool   `json:"final,omitempty"`  // the turn is done
-	Outbox  string `json:"outbox,omitempty"` // what to deliver; empty for pull channels
-	Model   string `json:"model,omitempty"`
-	Usage   Usage  `json:"usage,omitzero"` // of the turn so far
-	Cost    int64  `json:"cost,omitempty"` // of the turn so far, in millionths of a US dollar, as far as known
+	Preview string       `json:"preview,omitempty"`
+	Calls   []Call       `json:"calls,omitempty"`
+	Final   bool         `json:"final,omitempty"`  // the turn is done
+	Outbox  string       `json:"outbox,omitempty"` // what to deliver; empty for pull channels
+	Model   string       `json:"model,omitempty"`
+	Usage   domain.Usage `json:"usage,omitzero"` // of the turn so far
+	Cost    int64        `json:"cost,omitempty"` // of the turn so far, in millionths of a US dollar, as far as known
 	// Unpriced is how many model calls of the turn so far have no known price.
 	Unpriced int `json:"unpriced,omitempty"`
 	// Answered is set when the message had been answered by an earlier turn:
 	// nothing was called. Outbox is then a reply not delivered yet, if any.
 	Answered bool `json:"answered,omitempty"`
-}
-
-// Usage counts tokens.
-type Usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
 }
 
 // Call is a tool call that the model asked for, with what the worker resolved.
@@ -213,13 +200,13 @@ type Call struct {
 
 // CallToolInput asks for one tool call to be run.
 type CallToolInput struct {
-	Session SessionRef `json:"session"`
-	Turn    string     `json:"turn"`
-	Step    int        `json:"step"`
-	Index   int        `json:"index"`
+	Session domain.SessionRef `json:"session"`
+	Turn    string            `json:"turn"`
+	Step    int               `json:"step"`
+	Index   int               `json:"index"`
 	// Unasked is set where an answer to the call's approval is not waited for any more,
 	// since the user wrote something else.
-	Unasked bool `json:"unasked,omitempty"`
+	Withdrawn bool `json:"unasked,omitempty"`
 }
 
 // CallToolResult is what came of a tool call.
@@ -227,12 +214,12 @@ type CallToolResult struct {
 	Preview string `json:"preview,omitempty"`
 	Failed  bool   `json:"failed,omitempty"`
 	// Approval is set where nothing was run, because a person is to be asked first.
-	Approval *Approval `json:"approval,omitempty"`
+	Approval *PendingApproval `json:"approval,omitempty"`
 }
 
 // Approval is a question whether a call may be run. When it is answered, or its time
 // has run out, the call is to be made again.
-type Approval struct {
+type PendingApproval struct {
 	ID      string        `json:"id"`
 	Timeout time.Duration `json:"timeout"`           // from now on
 	Channel string        `json:"channel,omitempty"` // that Outbox is to be delivered to
@@ -240,7 +227,7 @@ type Approval struct {
 }
 
 // Decision tells a workflow that an approval it waits for was decided.
-type Decision struct {
+type ApprovalDecision struct {
 	Approval string `json:"approval"`
 }
 
@@ -256,12 +243,12 @@ const (
 
 // EndTurnInput asks to close a turn that the model did not finish.
 type EndTurnInput struct {
-	Session  SessionRef `json:"session"`
-	Turn     string     `json:"turn"`
-	Messages []string   `json:"messages,omitempty"` // taken in by the step that did not complete
-	Ending   Ending     `json:"ending"`
-	Reason   string     `json:"reason,omitempty"` // what the user is told; empty for EndingStopped
-	Silent   bool       `json:"silent,omitempty"` // no delivery: another answer says it
+	Session  domain.SessionRef `json:"session"`
+	Turn     string            `json:"turn"`
+	Messages []string          `json:"messages,omitempty"` // taken in by the step that did not complete
+	Ending   Ending            `json:"ending"`
+	Reason   string            `json:"reason,omitempty"` // what the user is told; empty for EndingStopped
+	Silent   bool              `json:"silent,omitempty"` // no delivery: another answer says it
 }
 
 // EndTurnResult is what came of closing a turn.
@@ -271,11 +258,11 @@ type EndTurnResult struct {
 
 // AnswerInput asks to answer a command.
 type AnswerInput struct {
-	Session SessionRef `json:"session"`
-	Message string     `json:"message"`
-	Command Command    `json:"command"`
-	Status  *Status    `json:"status,omitempty"`  // for CommandStatus and CommandUsage
-	Stopped bool       `json:"stopped,omitempty"` // for CommandStop: there was something to stop
+	Session domain.SessionRef `json:"session"`
+	Message string            `json:"message"`
+	Command domain.Command    `json:"command"`
+	Status  *Status           `json:"status,omitempty"`  // for CommandStatus and CommandUsage
+	Stopped bool              `json:"stopped,omitempty"` // for CommandStop: there was something to stop
 }
 
 // AnswerResult is what came of answering a command.

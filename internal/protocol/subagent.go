@@ -1,6 +1,10 @@
 package protocol
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
 
 // subagentSteps bounds the model calls of a subagent's turn where it is not said.
 const subagentSteps = 15
@@ -10,10 +14,10 @@ const subagentSteps = 15
 // bounds its model calls, 0 for the usual.
 func SubagentInput(callKey string, depth int, model string, steps int) SessionInput {
 	steps = cmp.Or(steps, subagentSteps)
-	task := TaskMessage(callKey)
+	task := domain.TaskMessage(callKey)
 	return SessionInput{
-		Session: SessionRef{Key: SubagentSession(callKey), Channel: SubagentChannel, Depth: depth},
+		Session: domain.SessionRef{Key: domain.SubagentSession(callKey), Channel: domain.SubagentChannel, Depth: depth},
 		Model:   model, Limits: Limits{Steps: steps, SubagentSteps: steps},
-		State: SessionState{Queue: []Message{{ID: task}}, Recent: []string{task}},
+		State: SessionState{Queue: []MessageRef{{ID: task}}, Recent: []string{task}},
 	}
 }

@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/activities"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
 
@@ -41,11 +42,11 @@ func (r Remover) Remove(ctx context.Context, key string, before time.Time) (turn
 		return 0, err
 	}
 	if len(running) > 0 {
-		return 0, fmt.Errorf("%w: %s", ErrCommandRuns, protocol.Cut(strings.Join(strings.Fields(running[0].Command), " "), commandLimit))
+		return 0, fmt.Errorf("%w: %s", ErrCommandRuns, text.Cut(strings.Join(strings.Fields(running[0].Command), " "), commandLimit))
 	}
 	for first := true; ; first = false {
 		part, err := r.Store.Removable(ctx, key, before, removalLimit)
-		if errors.Is(err, store.ErrNotFound) && !first {
+		if errors.Is(err, domain.ErrNotFound) && !first {
 			return turns, nil
 		}
 		if err != nil {

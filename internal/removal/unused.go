@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -24,7 +25,7 @@ func (r Remover) RemoveUnused(ctx context.Context, before time.Time) (removed in
 		for _, key := range keys {
 			_, err := r.Remove(ctx, key, before)
 			switch {
-			case errors.Is(err, store.ErrAtWork), errors.Is(err, store.ErrNotFound): // used, or removed with its parent, in between
+			case errors.Is(err, store.ErrAtWork), errors.Is(err, domain.ErrNotFound): // used, or removed with its parent, in between
 			case err != nil:
 				failed = err
 			default:

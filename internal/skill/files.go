@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -82,7 +82,7 @@ func folders(root *os.Root) ([]string, error) {
 
 // read returns the text of a regular file, which is cut if it is large. Links are followed
 // as far as they stay in the workspace.
-func read(root *os.Root, name string) (text string, cut bool, err error) {
+func read(root *os.Root, name string) (content string, cut bool, err error) {
 	info, err := root.Stat(name)
 	if err != nil {
 		return "", false, err
@@ -103,8 +103,8 @@ func read(root *os.Root, name string) (text string, cut bool, err error) {
 	if len(data) <= fileLimit {
 		return clean(string(data)), false, nil
 	}
-	text = protocol.Cut(clean(string(data)), fileLimit)
-	return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", text, fileLimit>>10, name), true, nil
+	content = text.Cut(clean(string(data)), fileLimit)
+	return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", content, fileLimit>>10, name), true, nil
 }
 
 // clean makes text fit for a JSON request, with lines that end as ours do.
@@ -115,12 +115,12 @@ func clean(text string) string {
 }
 
 // oneLine makes a line of at most limit bytes out of text.
-func oneLine(text string, limit int) string {
+func oneLine(s string, limit int) string {
 	visible := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
-	}, text)
-	return protocol.Cut(strings.Join(strings.Fields(visible), " "), limit)
+	}, s)
+	return text.Cut(strings.Join(strings.Fields(visible), " "), limit)
 }

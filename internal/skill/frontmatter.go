@@ -30,7 +30,7 @@ type frontMatter struct {
 func parse(content string) (frontMatter, string) {
 	front, body, closed := split(content)
 	fields, lost := fieldsOf(front)
-	m := frontMatter{name: text(fields["name"]), description: text(fields["description"])}
+	m := frontMatter{name: scalar(fields["name"]), description: scalar(fields["description"])}
 	switch {
 	case !closed:
 		m.broken = "its front matter has no end; write --- on a line of its own after it"
@@ -127,8 +127,8 @@ func mapping(value any) map[string]any {
 	return nil
 }
 
-// text is a single value as text; other values are none.
-func text(value any) string {
+// scalar returns a single value as text; empty for lists and mappings.
+func scalar(value any) string {
 	switch value := value.(type) {
 	case string:
 		return value
@@ -139,7 +139,7 @@ func text(value any) string {
 }
 
 func truth(value any) bool {
-	return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(strings.TrimSpace(text(value))))
+	return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(strings.TrimSpace(scalar(value))))
 }
 
 // add appends to list what value, a list or a single name, has that is not there.
@@ -149,7 +149,7 @@ func add(list []string, value any) []string {
 		values = []any{value}
 	}
 	for _, value := range values {
-		name := oneLine(text(value), descriptionLimit)
+		name := oneLine(scalar(value), descriptionLimit)
 		if name != "" && len(list) < requireLimit && !slices.Contains(list, name) {
 			list = append(list, name)
 		}

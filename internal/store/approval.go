@@ -6,37 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
-
-// Approval is a question whether a tool call may be run.
-type Approval struct {
-	ID         string // by which people name it
-	Call       string // key of the call
-	Turn       string // that makes the call
-	WorkflowID string // that waits for it
-	Tool       string
-	Title      string // of the call, in lists
-	Shown      string // of its arguments, to who is asked
-	Arguments  string // hash of the call's arguments, which alone it is for
-	Channel    string // where it is asked, with Chat and Thread; for a subagent, where its parent's turn was asked for
-	Chat       string
-	Thread     string
-	Sender     string // who asked for the turn
-	Status     channels.ApprovalStatus
-	DecidedBy  string // CHANNEL:SENDER; empty unless approved or denied
-	DecidedIn  string // inbound message that says so
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-	DecidedAt  time.Time // zero while waiting
-}
 
 const approvalColumns = `id, call, turn, workflow_id, tool, title, shown, arguments, channel, chat, thread, sender, status, decided_by,
 	decided_in, created_at, expires_at, decided_at`
 
-func scanApproval(rows *sql.Rows) (a Approval, err error) {
-	return a, rows.Scan(&a.ID, &a.Call, &a.Turn, &a.WorkflowID, &a.Tool, &a.Title, &a.Shown, &a.Arguments, &a.Channel, &a.Chat, &a.Thread,
+func scanApproval(rows *sql.Rows) (a domain.Approval, err error) {
+	return a, rows.Scan(&a.ID, &a.Call, &a.Turn, &a.WorkflowID, &a.Tool, &a.Title, &a.Arguments, &a.ArgumentsHash, &a.Channel, &a.Chat, &a.Thread,
 		&a.Sender, &a.Status, &a.DecidedBy, &a.DecidedIn, stamp{&a.CreatedAt}, stamp{&a.ExpiresAt}, stamp{&a.DecidedAt})
 }
 
@@ -45,14 +22,14 @@ func scanApproval(rows *sql.Rows) (a Approval, err error) {
 // the turn's channel wants that; then outbox is its ID. One that is there is returned
 // as it is, but for one whose time has run out, which has expired. ErrTurnEnded if
 // the turn is not running, ErrConflict if the call had other arguments.
-func (s *Store) AskApproval(ctx context.Context, a Approval, timeout time.Duration, text string) (stored Approval, outbox string, err error) {
-	a.ID = protocol.ApprovalID(a.Call)
+func (s *Store) AskApproval(ctx context.Context, a domain.Approval, timeout time.Duration, text string) (stored domain.Approval, outbox string, err error) {
+	a.ID = domain.ApprovalID(a.Call)
 	err = s.write(ctx, "ask for approval of "+a.Call, durable, func(tx *runner) error {
 		t, err := tx.turn(ctx, a.Turn, tx.update)
 		if err != nil {
 			return err
 		}
-		if t.Status != TurnRunning {
+		if t.Status != domain.TurnRunning {
 			return ErrTurnEnded
 		}
 		if err := tx.expireApproval(ctx, a.ID); err != nil {
@@ -67,49 +44,41 @@ func (s *Store) AskApproval(ctx context.Context, a Approval, timeout time.Durati
 			return err
 		}
 		switch {
-		case found && (stored.Call != a.Call || stored.Arguments != a.Arguments):
-			return ErrConflict
+		case found && (stored.Call != a.Call || stored.ArgumentsHash != a.ArgumentsHash):
+			return domain.ErrConflict
 		case !found:
 			stored, _, err = one(ctx, tx, scanApproval, `INSERT INTO approvals (`+approvalColumns+`)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'waiting', '', '', $13, $14, 0) RETURNING `+approvalColumns,
-				a.ID, a.Call, a.Turn, a.WorkflowID, a.Tool, a.Title, a.Shown, a.Arguments, route.Channel, route.Chat, route.Thread, t.Sender,
+				a.ID, a.Call, a.Turn, a.WorkflowID, a.Tool, a.Title, a.Arguments, a.ArgumentsHash, route.Channel, route.Chat, route.Thread, t.Sender,
 				now(), now().Add(timeout))
 		}
 		if err != nil || !route.Push {
 			return err
 		}
-		outbox = protocol.ApprovalOutboxID(a.Call)
-		return tx.insertOutbox(ctx, Outbound{
+		outbox = domain.ApprovalOutboxID(a.Call)
+		return tx.insertOutbox(ctx, domain.Outbound{
 			ID: outbox, Turn: t.ID, Session: t.Session, Channel: route.Channel, Chat: route.Chat, Thread: route.Thread,
 			Text: text, Approval: a.ID,
 		}, "", 0)
 	})
 	if err != nil {
-		return Approval{}, "", err
+		return domain.Approval{}, "", err
 	}
 	return stored, outbox, nil
 }
 
 // origin is where a turn was asked for: of a subagent's, where its parent's was.
-func (r *runner) origin(ctx context.Context, t turnRow) (Route, error) {
+func (r *runner) origin(ctx context.Context, t turnRow) (domain.Route, error) {
 	subagent, is, err := one(ctx, r, scanSubagent, `SELECT `+subagentColumns+` FROM subagents WHERE session = $1`, t.Session)
 	if err != nil || is {
-		return subagent.route, err
+		return subagent.Route, err
 	}
-	return Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}, nil
-}
-
-// Decision is an answer to a question.
-type Decision struct {
-	Approval string
-	Status   channels.ApprovalStatus
-	By       string // CHANNEL:SENDER
-	In       string // inbound message that says so
+	return domain.Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}, nil
 }
 
 // DecideApproval answers a question. One that is answered already, has expired or is
 // not asked any more is returned as it is. ErrNotFound if there is no such question.
-func (s *Store) DecideApproval(ctx context.Context, d Decision) (a Approval, err error) {
+func (s *Store) DecideApproval(ctx context.Context, d domain.Decision) (a domain.Approval, err error) {
 	id := d.Approval
 	err = s.write(ctx, "decide approval "+id, durable, func(tx *runner) error {
 		if err := tx.expireApproval(ctx, id); err != nil {
@@ -127,7 +96,7 @@ func (s *Store) DecideApproval(ctx context.Context, d Decision) (a Approval, err
 }
 
 // Approval returns a question, or ErrNotFound.
-func (s *Store) Approval(ctx context.Context, id string) (a Approval, err error) {
+func (s *Store) Approval(ctx context.Context, id string) (a domain.Approval, err error) {
 	err = s.read("read approval "+id, func(q *runner) error {
 		a, err = q.knownApproval(ctx, id)
 		return err
@@ -136,13 +105,13 @@ func (s *Store) Approval(ctx context.Context, id string) (a Approval, err error)
 }
 
 // ApprovalDecidedIn returns the question that a message has answered, or ErrNotFound.
-func (s *Store) ApprovalDecidedIn(ctx context.Context, message string) (a Approval, err error) {
+func (s *Store) ApprovalDecidedIn(ctx context.Context, message string) (a domain.Approval, err error) {
 	err = s.read("look for what was decided in "+message, func(q *runner) error {
 		var found bool
 		a, found, err = one(ctx, q, scanApproval, `SELECT `+approvalColumns+` FROM approvals
 			WHERE decided_in = $1 AND decided_in <> ''`, message)
 		if err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})
@@ -151,7 +120,7 @@ func (s *Store) ApprovalDecidedIn(ctx context.Context, message string) (a Approv
 
 // WaitingApprovals returns the questions that wait for an answer, oldest first;
 // those of one chat and thread if where names a channel, else all.
-func (s *Store) WaitingApprovals(ctx context.Context, where Route) (all []Approval, err error) {
+func (s *Store) WaitingApprovals(ctx context.Context, where domain.Route) (all []domain.Approval, err error) {
 	err = s.read("look for approvals that wait", func(q *runner) error {
 		all, err = many(ctx, q, scanApproval, `SELECT `+approvalColumns+` FROM approvals
 			WHERE status = 'waiting' AND expires_at > $1 AND ($2 = '' OR channel = $2 AND chat = $3 AND thread = $4)
@@ -161,14 +130,14 @@ func (s *Store) WaitingApprovals(ctx context.Context, where Route) (all []Approv
 	return all, err
 }
 
-func (r *runner) approval(ctx context.Context, id string) (Approval, bool, error) {
+func (r *runner) approval(ctx context.Context, id string) (domain.Approval, bool, error) {
 	return one(ctx, r, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE id = $1`, id)
 }
 
-func (r *runner) knownApproval(ctx context.Context, id string) (Approval, error) {
+func (r *runner) knownApproval(ctx context.Context, id string) (domain.Approval, error) {
 	a, found, err := r.approval(ctx, id)
 	if err == nil && !found {
-		err = fmt.Errorf("approval %q: %w", id, ErrNotFound)
+		err = fmt.Errorf("approval %q: %w", id, domain.ErrNotFound)
 	}
 	return a, err
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Begin makes true what holds when a step starts: the turn is there, and the
@@ -14,7 +14,7 @@ import (
 // nothing is made and Answered is set. An ended turn is not changed. ErrNotFound
 // for a message that was never accepted, and for a turn that is not there when
 // no message is given. Relaxed: whatever is saved for the turn later makes it last.
-func (s *Store) Begin(ctx context.Context, in BeginInput) (begun Begun, err error) {
+func (s *Store) Begin(ctx context.Context, in BeginInput) (begun domain.Step, err error) {
 	doing := fmt.Sprintf("begin %s step %d", in.Turn, in.Step)
 	var got taken
 	if len(in.Messages) > 0 {
@@ -23,7 +23,7 @@ func (s *Store) Begin(ctx context.Context, in BeginInput) (begun Begun, err erro
 			return err
 		})
 		if err != nil {
-			return Begun{}, err
+			return domain.Step{}, err
 		}
 	}
 	// What came before does not change any more, and reading it takes longest:
@@ -32,7 +32,7 @@ func (s *Store) Begin(ctx context.Context, in BeginInput) (begun Begun, err erro
 		switch {
 		case got.other != "" && got.turn.ID == "":
 			other, err := q.turn(ctx, got.other, "")
-			begun = Begun{Turn: other.Turn, Answered: true}
+			begun = domain.Step{Turn: other.Turn, Answered: true}
 			return err
 		case got.turn.ID == "":
 			if got.turn, err = q.turn(ctx, in.Turn, ""); err != nil {
@@ -46,30 +46,30 @@ func (s *Store) Begin(ctx context.Context, in BeginInput) (begun Begun, err erro
 		return err
 	})
 	if err != nil {
-		return Begun{}, err
+		return domain.Step{}, err
 	}
 	return begun, nil
 }
 
 // begun adds what came before.
-func (r *runner) begun(ctx context.Context, got taken, in BeginInput) (Begun, error) {
+func (r *runner) begun(ctx context.Context, got taken, in BeginInput) (domain.Step, error) {
 	history, err := r.earlier(ctx, got.turn, in.Window)
 	if err != nil {
-		return Begun{}, err
+		return domain.Step{}, err
 	}
 	if got.inbound == nil {
 		if got.inbound, err = r.consumed(ctx, got.turn.ID); err != nil {
-			return Begun{}, err
+			return domain.Step{}, err
 		}
 	}
-	begun := Begun{Turn: got.turn.Turn, History: append(history, got.rows...), Inbound: got.inbound}
+	begun := domain.Step{Turn: got.turn.Turn, History: append(history, got.rows...), Inbound: got.inbound}
 	if got.turn.prompt != "" {
 		if begun.Prompt, err = r.promptText(ctx, got.turn.prompt); err != nil {
-			return Begun{}, err
+			return domain.Step{}, err
 		}
 	}
 	for _, m := range got.rows {
-		if m.Step == in.Step && m.Role == llm.RoleAssistant {
+		if m.Step == in.Step && m.Role == domain.RoleAssistant {
 			begun.Completion = &m
 		}
 	}

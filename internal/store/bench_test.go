@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -75,7 +75,7 @@ func openBench(b *testing.B) *store.Store {
 }
 
 func accept(b *testing.B, s *store.Store, id string) {
-	_, _, err := s.Accept(b.Context(), store.Inbound{ID: id, Session: "http:a", Channel: "http", Chat: "a", Text: strings.Repeat("hello ", 20)})
+	_, _, err := s.Accept(b.Context(), domain.Inbound{ID: id, Session: "http:a", Channel: "http", Chat: "a", Text: strings.Repeat("hello ", 20)})
 	require.NoError(b, err)
 }
 
@@ -88,8 +88,8 @@ func begin(b *testing.B, s *store.Store, id string) {
 
 func complete(b *testing.B, s *store.Store, id string) {
 	_, _, err := s.SaveCompletion(b.Context(), store.Completion{
-		Turn: id, Step: 1, Message: store.Message{Content: strings.Repeat("answer ", 50)}, Provider: "openai", Model: "m",
-		Usage: llm.Usage{PromptTokens: 1, CompletionTokens: 1}, Prompt: strings.Repeat("prompt ", 1000), Final: true, Reply: "answer",
+		Turn: id, Step: 1, Message: domain.Message{Content: strings.Repeat("answer ", 50)}, Provider: "openai", Model: "m",
+		Usage: domain.Usage{PromptTokens: 1, CompletionTokens: 1}, Prompt: strings.Repeat("prompt ", 1000), Final: true, Reply: "answer",
 	})
 	require.NoError(b, err)
 }

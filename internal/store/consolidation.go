@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Batch is a part of one session that is to be consolidated.
@@ -15,7 +15,7 @@ type Batch struct {
 	Scope    string
 	Session  string
 	Turns    []string
-	Messages []Message // of those turns, in order
+	Messages []domain.Message // of those turns, in order
 }
 
 // dueTurn is an ended turn that is not consolidated.
@@ -62,7 +62,7 @@ func (s *Store) NextBatch(ctx context.Context, scope string, window, limit int) 
 			}
 			batch.Messages = append(batch.Messages, rows...)
 		}
-		batch.ID = protocol.ConsolidationID(scope, batch.Turns[0], batch.Turns[len(batch.Turns)-1])
+		batch.ID = domain.ConsolidationID(scope, batch.Turns[0], batch.Turns[len(batch.Turns)-1])
 		return nil
 	})
 	return batch, found, err
@@ -149,7 +149,7 @@ func (s *Store) Consolidation(ctx context.Context, id string) (c Consolidation, 
 		var found bool
 		c, found, err = one(ctx, q, scanConsolidation, `SELECT id, scope, session, entry, memory, base FROM consolidations WHERE id = $1`, id)
 		if err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})

@@ -3,25 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
-	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
-
-// Draft is a message that is shown while a turn's reply is being made, and that
-// becomes the reply.
-type Draft struct {
-	Turn       string
-	Channel    string
-	Chat       string
-	Thread     string
-	PlatformID string // empty: it may have been posted, nobody has said
-	ClaimedAt  time.Time
-}
 
 const draftColumns = `drafts.turn, drafts.channel, drafts.chat, drafts.thread, drafts.platform_id, drafts.claimed_at`
 
-func scanDraft(rows *sql.Rows) (d Draft, err error) {
+func scanDraft(rows *sql.Rows) (d domain.Draft, err error) {
 	return d, rows.Scan(&d.Turn, &d.Channel, &d.Chat, &d.Thread, &d.PlatformID, stamp{&d.ClaimedAt})
 }
 
@@ -53,11 +41,11 @@ func (s *Store) PostedDraft(ctx context.Context, turn, platformID string) (kept 
 }
 
 // Draft returns the draft of an ended turn, or ErrNotFound.
-func (s *Store) Draft(ctx context.Context, turn string) (d Draft, err error) {
+func (s *Store) Draft(ctx context.Context, turn string) (d domain.Draft, err error) {
 	err = s.read("read draft of "+turn, func(q *runner) error {
 		var found bool
 		if d, found, err = one(ctx, q, scanDraft, `SELECT `+draftColumns+` FROM drafts WHERE turn = $1`, turn); err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})
@@ -66,12 +54,12 @@ func (s *Store) Draft(ctx context.Context, turn string) (d Draft, err error) {
 
 // TakeDraft has the turn's reply take over its draft and returns that as it then
 // is: from now on PostedDraft reports false. ErrNotFound if there is none.
-func (s *Store) TakeDraft(ctx context.Context, turn string) (d Draft, err error) {
+func (s *Store) TakeDraft(ctx context.Context, turn string) (d domain.Draft, err error) {
 	err = s.write(ctx, "take draft of "+turn, durable, func(tx *runner) error {
 		var found bool
 		d, found, err = one(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)
 		if err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})
@@ -88,7 +76,7 @@ func (s *Store) DropDraft(ctx context.Context, turn string) error {
 }
 
 // StaleDrafts returns the drafts of ended turns that have no reply to take them over.
-func (s *Store) StaleDrafts(ctx context.Context, channel string) (all []Draft, err error) {
+func (s *Store) StaleDrafts(ctx context.Context, channel string) (all []domain.Draft, err error) {
 	err = s.read("read stale drafts", func(q *runner) error {
 		all, err = many(ctx, q, scanDraft, `SELECT `+draftColumns+` FROM drafts JOIN turns ON turns.id = drafts.turn
 			WHERE drafts.channel = $1 AND turns.status <> 'running' AND turns.outbox = '' LIMIT 100`, channel)
@@ -96,6 +84,3 @@ func (s *Store) StaleDrafts(ctx context.Context, channel string) (all []Draft, e
 	})
 	return all, err
 }
-
-// Reply is the outbox ID of the reply that the draft is to become.
-func (d Draft) Reply() string { return protocol.OutboxID(d.Turn) }

@@ -7,7 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // SaveCompletion stores a model's answer with what it cost, and ends the turn if
@@ -15,16 +15,16 @@ import (
 // turn wants that. The first writer wins; all are given what is stored.
 // ErrTurnEnded if the turn is not running and has no such completion, ErrNotFound
 // if there is no such turn.
-func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored Message, outbox string, err error) {
+func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored domain.Message, outbox string, err error) {
 	m := c.Message
-	m.Turn, m.Step, m.Index, m.Role = c.Turn, c.Step, 0, llm.RoleAssistant
+	m.Turn, m.Step, m.Index, m.Role = c.Turn, c.Step, 0, domain.RoleAssistant
 	err = s.write(ctx, fmt.Sprintf("save completion of %s step %d", c.Turn, c.Step), durable, func(tx *runner) error {
 		t, err := tx.turn(ctx, c.Turn, tx.update)
 		if err != nil {
 			return err
 		}
 		outbox = t.Outbox
-		if t.Status != TurnRunning {
+		if t.Status != domain.TurnRunning {
 			var found bool
 			if stored, found, err = tx.message(ctx, m.Turn, m.Step, rankCompletion, 0); err == nil && !found {
 				return ErrTurnEnded
@@ -39,7 +39,7 @@ func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored Messag
 			return err
 		}
 		if c.Final {
-			if err := tx.end(ctx, &t, TurnDone, c.Reply, c.Silent); err != nil {
+			if err := tx.end(ctx, &t, domain.TurnDone, c.Reply, c.Silent); err != nil {
 				return err
 			}
 		}
@@ -47,7 +47,7 @@ func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored Messag
 		return tx.updateTurn(ctx, t)
 	})
 	if err != nil {
-		return Message{}, "", err
+		return domain.Message{}, "", err
 	}
 	return stored, outbox, nil
 }
@@ -91,7 +91,7 @@ func (r *runner) insertUsage(ctx context.Context, c Completion) error {
 // and the reply, if there is one, stands as the last completion. It returns the turn as it then is;
 // an ended one is not changed. If there is no such turn and no message left for
 // it, nothing is made and the turn returned has no ID.
-func (s *Store) EndTurn(ctx context.Context, e End) (turn Turn, err error) {
+func (s *Store) EndTurn(ctx context.Context, e End) (turn domain.Turn, err error) {
 	err = s.write(ctx, "end "+e.Turn, durable, func(tx *runner) error {
 		got, err := tx.take(ctx, BeginInput{
 			Session: e.Session, Channel: e.Channel, Turn: e.Turn, Messages: e.Messages,
@@ -101,14 +101,14 @@ func (s *Store) EndTurn(ctx context.Context, e End) (turn Turn, err error) {
 			return err
 		}
 		turn = got.turn.Turn
-		if turn.ID == "" || turn.Status != TurnRunning {
+		if turn.ID == "" || turn.Status != domain.TurnRunning {
 			return nil
 		}
 		if err := tx.fill(ctx, got.rows, e.Fill); err != nil {
 			return err
 		}
 		if e.Reply != "" {
-			reply := Message{Turn: e.Turn, Step: lastStep(got.rows) + 1, Role: llm.RoleAssistant, Content: e.Reply}
+			reply := domain.Message{Turn: e.Turn, Step: lastStep(got.rows) + 1, Role: domain.RoleAssistant, Content: e.Reply}
 			if _, _, err := tx.insertMessage(ctx, reply); err != nil {
 				return err
 			}
@@ -123,17 +123,17 @@ func (s *Store) EndTurn(ctx context.Context, e End) (turn Turn, err error) {
 		return tx.updateTurn(ctx, got.turn)
 	})
 	if err != nil {
-		return Turn{}, err
+		return domain.Turn{}, err
 	}
 	return turn, nil
 }
 
 // fill gives each tool call without a result one that says text.
-func (r *runner) fill(ctx context.Context, rows []Message, text string) error {
+func (r *runner) fill(ctx context.Context, rows []domain.Message, text string) error {
 	type call struct{ step, index int }
 	answered := map[call]bool{}
 	for _, m := range rows {
-		if m.Role == llm.RoleTool {
+		if m.Role == domain.RoleTool {
 			answered[call{m.Step, m.Index}] = true
 		}
 	}
@@ -142,8 +142,8 @@ func (r *runner) fill(ctx context.Context, rows []Message, text string) error {
 			if answered[call{m.Step, i}] {
 				continue
 			}
-			_, _, err := r.insertMessage(ctx, Message{
-				Turn: m.Turn, Step: m.Step, Index: i, Role: llm.RoleTool,
+			_, _, err := r.insertMessage(ctx, domain.Message{
+				Turn: m.Turn, Step: m.Step, Index: i, Role: domain.RoleTool,
 				Content: text, CallID: c.ID, Name: c.Name, Failed: true, Filled: true,
 			})
 			if err != nil {
@@ -174,7 +174,7 @@ type AnswerInput struct {
 // has no transcript. If a turn consumed the message before, that is returned,
 // fresh is false and nothing is changed. ErrNotFound if the message was never
 // accepted.
-func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn Turn, fresh bool, err error) {
+func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn domain.Turn, fresh bool, err error) {
 	err = s.write(ctx, "answer "+in.Message, durable, func(tx *runner) error {
 		epoch, err := tx.touchSession(ctx, in.Session, in.Channel)
 		if err != nil {
@@ -193,13 +193,13 @@ func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn Turn, fresh bo
 			return err
 		}
 		t := turnRow{
-			Turn: Turn{
+			Turn: domain.Turn{
 				ID: in.Message, Session: in.Session, Epoch: epoch, Sender: message.Sender,
 				WorkflowID: in.WorkflowID, RunID: in.RunID, StartedAt: now(),
 			},
 			channel: in.Channel, chat: message.Chat, thread: message.Thread, push: message.Push,
 		}
-		if err := tx.end(ctx, &t, TurnDone, in.Reply, in.Silent); err != nil {
+		if err := tx.end(ctx, &t, domain.TurnDone, in.Reply, in.Silent); err != nil {
 			return err
 		}
 		if t, err = tx.insertTurn(ctx, t); err != nil {
@@ -222,7 +222,7 @@ func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn Turn, fresh bo
 		return err
 	})
 	if err != nil {
-		return Turn{}, false, err
+		return domain.Turn{}, false, err
 	}
 	return turn, fresh, nil
 }

@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Export is what there is to export of a session.
 type Export struct {
-	Session Session
+	Session domain.Session
 	Turns   []ExportTurn // those that have ended, oldest first
 }
 
@@ -39,7 +41,7 @@ func scanExportTurn(rows *sql.Rows) (t ExportTurn, err error) {
 
 // ExportMessages returns the messages of a turn, in order. Full is all of a result's
 // output where Content is a part of it.
-func (s *Store) ExportMessages(ctx context.Context, turn string) (all []Message, err error) {
+func (s *Store) ExportMessages(ctx context.Context, turn string) (all []domain.Message, err error) {
 	err = s.read("read messages of "+turn, func(q *runner) error {
 		if all, err = q.messages(ctx, turn); err != nil {
 			return err

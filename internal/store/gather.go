@@ -5,40 +5,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
-
-// Said is the message's text as the model reads it.
-func (in Inbound) Said() string {
-	if in.Gathered != nil {
-		return in.Gathered.Text
-	}
-	return in.Text
-}
-
-// Name is what the sender is called; empty if nobody said.
-func (in Inbound) Name() string {
-	if in.Gathered != nil && in.Gathered.SenderName != "" {
-		return in.Gathered.SenderName
-	}
-	return in.SenderName
-}
-
-// Message is the message as its channel gave it.
-func (in Inbound) Message() channels.InboundMessage {
-	return channels.InboundMessage{
-		Channel: in.Channel, Chat: in.Chat, Thread: in.Thread, ID: in.PlatformID, Sender: in.Sender, SenderName: in.SenderName,
-		Text: in.Text, SentAt: in.SentAt, Files: in.Files, Push: in.Push, Queue: !in.Join,
-	}
-}
 
 // SaveGathered stores what belongs to a message. The first writer wins; all are
 // given what is stored. ErrNotFound if the message was never accepted. Relaxed: it
 // can be gathered again.
-func (s *Store) SaveGathered(ctx context.Context, id string, g Gathered) (in Inbound, err error) {
+func (s *Store) SaveGathered(ctx context.Context, id string, g domain.Gathered) (in domain.Inbound, err error) {
 	text, err := encode(true, g)
 	if err != nil {
-		return Inbound{}, fmt.Errorf("save what belongs to message %s: %w", id, err)
+		return domain.Inbound{}, fmt.Errorf("save what belongs to message %s: %w", id, err)
 	}
 	err = s.write(ctx, "save what belongs to message "+id, relaxed, func(tx *runner) error {
 		if _, err := tx.exec(ctx, `UPDATE inbox SET gathered = $2 WHERE id = $1 AND gathered = ''`, id, text); err != nil {
@@ -73,7 +49,7 @@ func (s *Store) Known(ctx context.Context, session string) (known bool, err erro
 
 // Unanswered returns the messages of a push channel that no turn has consumed or
 // whose turn is running, oldest first.
-func (s *Store) Unanswered(ctx context.Context, channel string, limit int) (all []Inbound, err error) {
+func (s *Store) Unanswered(ctx context.Context, channel string, limit int) (all []domain.Inbound, err error) {
 	err = s.read("read unanswered messages", func(q *runner) error {
 		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
 			WHERE inbox.push AND inbox.channel = $1 AND inbox.seq IN (

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // ErrNotEmpty is returned where a session would have to be new.
@@ -15,7 +15,7 @@ var ErrNotEmpty = errors.New("the session has turns already")
 // Import is a conversation that was held elsewhere.
 type Import struct {
 	Session   string
-	Route     Route // of the session; Sender is not used
+	Route     domain.Route // of the session; Sender is not used
 	CreatedAt time.Time
 	Turns     []ImportTurn // oldest first
 	Append    bool         // to the session's other turns, if it has any
@@ -24,9 +24,9 @@ type Import struct {
 // ImportTurn is a turn that was held elsewhere.
 type ImportTurn struct {
 	ID       string
-	Scope    string    // whose memory it belongs to; empty: nobody's
-	Past     bool      // memory has taken it in: the model is not shown it again
-	Messages []Message // in order, with CreatedAt; each call has one result
+	Scope    string           // whose memory it belongs to; empty: nobody's
+	Past     bool             // memory has taken it in: the model is not shown it again
+	Messages []domain.Message // in order, with CreatedAt; each call has one result
 }
 
 // Import stores turns, as ones that are done, that are not there yet, and returns
@@ -98,14 +98,14 @@ func (r *runner) missing(ctx context.Context, turns []ImportTurn) (missing []Imp
 
 func (r *runner) importTurn(ctx context.Context, in Import, t ImportTurn, epoch int) error {
 	row := turnRow{
-		Turn:    Turn{ID: t.ID, Session: in.Session, Epoch: epoch, Status: TurnDone, Scope: t.Scope},
+		Turn:    domain.Turn{ID: t.ID, Session: in.Session, Epoch: epoch, Status: domain.TurnDone, Scope: t.Scope},
 		channel: in.Route.Channel, chat: in.Route.Chat, thread: in.Route.Thread, push: in.Route.Push,
 	}
 	for _, m := range t.Messages {
 		row.StartedAt = cmp.Or(row.StartedAt, m.CreatedAt)
 		row.EndedAt = m.CreatedAt
 		row.Sender = cmp.Or(row.Sender, m.Sender)
-		if m.Role == llm.RoleAssistant {
+		if m.Role == domain.RoleAssistant {
 			row.Steps, row.Reply = row.Steps+1, m.Content
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/store/storetest"
 )
@@ -31,7 +32,7 @@ func TestInspect(t *testing.T) {
 			s, err := store.Open(t.Context(), store.Options{DSN: dsn})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
-			_, _, err = s.Accept(t.Context(), store.Inbound{ID: "m1", Session: "http:a", Channel: "http", Chat: "a", Text: "hi"})
+			_, _, err = s.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "http:a", Channel: "http", Chat: "a", Text: "hi"})
 			require.NoError(t, err)
 			c, err = store.Inspect(t.Context(), dsn)
 			require.NoError(t, err)

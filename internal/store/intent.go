@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func scanIntent(rows *sql.Rows) (i Intent, err error) {
@@ -26,7 +28,7 @@ func (s *Store) Intend(ctx context.Context, in Intent) (stored []byte, fresh boo
 		if err != nil {
 			return err
 		}
-		if t.Status == TurnRunning {
+		if t.Status == domain.TurnRunning {
 			if stored, fresh, err = one(ctx, tx, scanBytes, `INSERT INTO intents (turn, call, part, data, created_at)
 				VALUES ($1, $2, $3, $4, $5) ON CONFLICT (turn, call, part) DO NOTHING RETURNING data`,
 				in.Turn, in.Call, in.Part, in.Data, now()); err != nil || fresh {

@@ -1,66 +1,21 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // ErrBusy is returned where an earlier message is not answered yet.
 var ErrBusy = errors.New("an earlier message is not answered yet")
 
-// JobKind says how a job's times are given.
-type JobKind string
-
-// The kinds of jobs, and what Job.Spec is for each.
-const (
-	JobAt    JobKind = "at"    // once: a time, as RFC 3339 has it
-	JobEvery JobKind = "every" // again and again, from when it was made: seconds
-	JobCron  JobKind = "cron"  // by the calendar in Job.Zone: a cron expression of five fields
-)
-
-// Job is a prompt that is run at times.
-type Job struct {
-	ID         string
-	Name       string
-	Message    string // the prompt
-	Kind       JobKind
-	Spec       string
-	Zone       string // IANA name; of JobCron, and for showing times
-	Session    string // in which it was made
-	Route      Route  // where its replies go
-	SenderName string
-	Paused     bool
-	Scheduled  bool // Temporal has a schedule for it, as far as we know
-	CreatedAt  time.Time
-	FiredAt    time.Time // last; zero: never
-	EndedAt    time.Time // zero: it goes on
-	Removed    bool      // by somebody; else an ended one has done what it was for
-}
-
-// Label is what people call the job: its name, or the beginning of what it says.
-func (j Job) Label() string {
-	return cmp.Or(j.Name, protocol.Cut(strings.Join(strings.Fields(j.Message), " "), 40))
-}
-
-// RunsIn is the session that the job's messages come to: one of its own or, where
-// replies are not delivered, that which it was made in, whose reader finds them there.
-func (j Job) RunsIn() string {
-	if !j.Route.Push && j.Session == protocol.SessionKey(j.Route.Channel, j.Route.Chat, j.Route.Thread) {
-		return j.Session
-	}
-	return protocol.JobSession(j.ID)
-}
-
 const jobColumns = `id, name, message, kind, spec, zone, session, channel, chat, thread, push, sender, sender_name,
 	paused, scheduled, created_at, fired_at, ended_at, removed`
 
-func scanJob(rows *sql.Rows) (j Job, err error) {
+func scanJob(rows *sql.Rows) (j domain.Job, err error) {
 	return j, rows.Scan(&j.ID, &j.Name, &j.Message, &j.Kind, &j.Spec, &j.Zone, &j.Session,
 		&j.Route.Channel, &j.Route.Chat, &j.Route.Thread, &j.Route.Push, &j.Route.Sender, &j.SenderName,
 		&j.Paused, &j.Scheduled, stamp{&j.CreatedAt}, stamp{&j.FiredAt}, stamp{&j.EndedAt}, &j.Removed)
@@ -69,7 +24,7 @@ func scanJob(rows *sql.Rows) (j Job, err error) {
 // AddJob stores a job that a turn makes: session and route are the turn's. Without a
 // turn they are taken as given. One that is there is returned as it is. ErrTooMany
 // if the session has as many as limit says, ErrTurnEnded if the turn is not running.
-func (s *Store) AddJob(ctx context.Context, j Job, turn string, limit int) (stored Job, err error) {
+func (s *Store) AddJob(ctx context.Context, j domain.Job, turn string, limit int) (stored domain.Job, err error) {
 	err = s.write(ctx, "add job "+j.ID, durable, func(tx *runner) error {
 		var found bool
 		if stored, found, err = tx.job(ctx, j.ID); err != nil || found {
@@ -94,33 +49,33 @@ func (s *Store) AddJob(ctx context.Context, j Job, turn string, limit int) (stor
 		return err
 	})
 	if err != nil {
-		return Job{}, err
+		return domain.Job{}, err
 	}
 	return stored, nil
 }
 
 // routeJob gives a job the route of a turn. What a job's own turn makes belongs to
 // the conversation that the job was made in.
-func (r *runner) routeJob(ctx context.Context, j *Job, turn string) error {
+func (r *runner) routeJob(ctx context.Context, j *domain.Job, turn string) error {
 	t, err := r.turn(ctx, turn, r.update)
 	if err != nil {
 		return err
 	}
-	if t.Status != TurnRunning {
+	if t.Status != domain.TurnRunning {
 		return ErrTurnEnded
 	}
 	if j.SenderName, _, err = one(ctx, r, scanText, `SELECT sender_name FROM messages
 		WHERE turn = $1 AND rank = 0 ORDER BY step, idx LIMIT 1`, t.ID); err != nil {
 		return err
 	}
-	j.Route = Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}
+	j.Route = domain.Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}
 	j.Session, err = r.madeIn(ctx, t.Session)
 	return err
 }
 
 // madeIn returns the session in which a job was made, if session is the job's own.
 func (r *runner) madeIn(ctx context.Context, session string) (string, error) {
-	parent, found, err := r.job(ctx, protocol.JobOf(session))
+	parent, found, err := r.job(ctx, domain.JobOf(session))
 	if err != nil || !found {
 		return session, err
 	}
@@ -129,7 +84,7 @@ func (r *runner) madeIn(ctx context.Context, session string) (string, error) {
 
 // Jobs returns the jobs of a session that go on, oldest first; of all sessions if
 // session is empty. For a job's own session they are those of where it was made.
-func (s *Store) Jobs(ctx context.Context, session string) (all []Job, err error) {
+func (s *Store) Jobs(ctx context.Context, session string) (all []domain.Job, err error) {
 	err = s.read("read jobs", func(q *runner) error {
 		if session, err = q.madeIn(ctx, session); err != nil {
 			return err
@@ -142,7 +97,7 @@ func (s *Store) Jobs(ctx context.Context, session string) (all []Job, err error)
 }
 
 // AllJobs returns the jobs of all sessions, those that have ended too, oldest first.
-func (s *Store) AllJobs(ctx context.Context) (all []Job, err error) {
+func (s *Store) AllJobs(ctx context.Context) (all []domain.Job, err error) {
 	err = s.read("read all jobs", func(q *runner) error {
 		all, err = many(ctx, q, scanJob, `SELECT `+jobColumns+` FROM jobs ORDER BY created_at, id`)
 		return err
@@ -151,7 +106,7 @@ func (s *Store) AllJobs(ctx context.Context) (all []Job, err error) {
 }
 
 // JobTurns returns the last turns that messages of a job began, newest first.
-func (s *Store) JobTurns(ctx context.Context, id string, limit int) (turns []Turn, err error) {
+func (s *Store) JobTurns(ctx context.Context, id string, limit int) (turns []domain.Turn, err error) {
 	err = s.read("read turns of job "+id, func(q *runner) error {
 		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id IN (
 				SELECT id FROM inbox WHERE job = $1 AND job <> '' AND turn = id ORDER BY seq DESC LIMIT $2)
@@ -166,7 +121,7 @@ func (s *Store) JobTurns(ctx context.Context, id string, limit int) (turns []Tur
 
 // UnsettledJobs returns the jobs whose schedule may need to be seen to: those that
 // go on and have none or fire once, and those that ended and have one.
-func (s *Store) UnsettledJobs(ctx context.Context) (all []Job, err error) {
+func (s *Store) UnsettledJobs(ctx context.Context) (all []domain.Job, err error) {
 	err = s.read("read unsettled jobs", func(q *runner) error {
 		all, err = many(ctx, q, scanJob, `SELECT `+jobColumns+` FROM jobs
 			WHERE (ended_at = 0 AND (kind = 'at' OR NOT scheduled)) OR (ended_at > 0 AND scheduled) ORDER BY created_at, id`)
@@ -176,11 +131,11 @@ func (s *Store) UnsettledJobs(ctx context.Context) (all []Job, err error) {
 }
 
 // Job returns a job, also one that has ended, or ErrNotFound.
-func (s *Store) Job(ctx context.Context, id string) (j Job, err error) {
+func (s *Store) Job(ctx context.Context, id string) (j domain.Job, err error) {
 	err = s.read("read job "+id, func(q *runner) error {
 		var found bool
 		if j, found, err = q.job(ctx, id); err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})
@@ -206,31 +161,31 @@ func (s *Store) changeJob(ctx context.Context, id, change string, value any) err
 	return s.write(ctx, "change job "+id, durable, func(tx *runner) error {
 		changed, err := tx.exec(ctx, `UPDATE jobs SET `+change, id, value)
 		if err == nil && changed == 0 {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})
 }
 
-func (r *runner) job(ctx context.Context, id string) (Job, bool, error) {
+func (r *runner) job(ctx context.Context, id string) (domain.Job, bool, error) {
 	return one(ctx, r, scanJob, `SELECT `+jobColumns+` FROM jobs WHERE id = $1`, id)
 }
 
 // Firing is a message that somebody gets from the clock.
 type Firing struct {
-	Message Inbound // with what a channel would be asked for in Gathered
-	Job     string  // whose message it is; empty: nobody's
-	Last    bool    // the job has then done what it was for
-	Skip    bool    // only if all its earlier messages in the session are answered
-	Beside  string  // another session, to be used in that case; empty: there is none
+	Message domain.Inbound // with what a channel would be asked for in Gathered
+	Job     string         // whose message it is; empty: nobody's
+	Last    bool           // the job has then done what it was for
+	Skip    bool           // only if all its earlier messages in the session are answered
+	Beside  string         // another session, to be used in that case; empty: there is none
 }
 
 // Fire accepts a message of a job, once. ErrNotFound if the job does not go on,
 // ErrBusy if it is skipped.
-func (s *Store) Fire(ctx context.Context, f Firing) (stored Inbound, err error) {
+func (s *Store) Fire(ctx context.Context, f Firing) (stored domain.Inbound, err error) {
 	err = s.write(ctx, "fire "+f.Message.ID, durable, func(tx *runner) error {
 		stored, err = tx.inbound(ctx, f.Message.ID)
-		if !errors.Is(err, ErrNotFound) {
+		if !errors.Is(err, domain.ErrNotFound) {
 			return err
 		}
 		if err := tx.fired(ctx, f); err != nil {
@@ -250,16 +205,16 @@ func (s *Store) Fire(ctx context.Context, f Firing) (stored Inbound, err error) 
 		return err
 	})
 	if err != nil {
-		return Inbound{}, err
+		return domain.Inbound{}, err
 	}
 	return stored, nil
 }
 
 // busy reports whether a session still has to answer a message of the job that in
 // is a message of; if it is the job's own, any message.
-func (r *runner) busy(ctx context.Context, in Inbound) (bool, error) {
+func (r *runner) busy(ctx context.Context, in domain.Inbound) (bool, error) {
 	job := in.Job
-	if in.Session == protocol.JobSession(job) {
+	if in.Session == domain.JobSession(job) {
 		job = ""
 	}
 	_, busy, err := one(ctx, r, scanCount, `SELECT 1 FROM inbox WHERE session = $1 AND turn IS NULL AND ($2 = '' OR job = $2)
@@ -279,22 +234,22 @@ func (r *runner) fired(ctx context.Context, f Firing) error {
 	}
 	changed, err := r.exec(ctx, `UPDATE jobs SET fired_at = $2, ended_at = $3 WHERE id = $1 AND ended_at = 0`, f.Job, now(), ended)
 	if err == nil && changed == 0 {
-		return ErrNotFound
+		return domain.ErrNotFound
 	}
 	return err
 }
 
 // acceptFired stores a message together with what belongs to it.
-func (r *runner) acceptFired(ctx context.Context, in Inbound) (Inbound, error) {
+func (r *runner) acceptFired(ctx context.Context, in domain.Inbound) (domain.Inbound, error) {
 	if _, err := r.insertInbound(ctx, in); err != nil {
-		return Inbound{}, err
+		return domain.Inbound{}, err
 	}
 	gathered, err := encode(in.Gathered != nil, in.Gathered)
 	if err != nil {
-		return Inbound{}, err
+		return domain.Inbound{}, err
 	}
 	if _, err := r.exec(ctx, `UPDATE inbox SET gathered = $2 WHERE id = $1`, in.ID, gathered); err != nil {
-		return Inbound{}, err
+		return domain.Inbound{}, err
 	}
 	return r.inbound(ctx, in.ID)
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // The ranks order the rows of a step: what users said, what the model answered,
@@ -25,7 +25,7 @@ const messageColumns = `messages.turn, messages.step, messages.idx, messages.rol
 
 const newestFirst = ` ORDER BY turns.seq DESC, messages.step DESC, messages.rank DESC, messages.idx DESC`
 
-func scanMessage(rows *sql.Rows) (m Message, err error) {
+func scanMessage(rows *sql.Rows) (m domain.Message, err error) {
 	var calls string
 	err = rows.Scan(&m.Turn, &m.Step, &m.Index, &m.Role, &m.Content, &m.Reasoning, &calls, &m.CallID, &m.Name,
 		&m.Failed, &m.Filled, &m.Sender, &m.Source, stamp{&m.CreatedAt}, &m.SenderName)
@@ -38,11 +38,11 @@ func scanMessage(rows *sql.Rows) (m Message, err error) {
 	return m, nil
 }
 
-func rank(role llm.Role) int {
+func rank(role domain.Role) int {
 	switch role {
-	case llm.RoleUser:
+	case domain.RoleUser:
 		return rankUser
-	case llm.RoleAssistant:
+	case domain.RoleAssistant:
 		return rankCompletion
 	default:
 		return rankResult
@@ -51,10 +51,10 @@ func rank(role llm.Role) int {
 
 // insertMessage stores a row, unless it is there, and returns the one that is. It
 // was made now, unless it says when.
-func (r *runner) insertMessage(ctx context.Context, m Message) (stored Message, fresh bool, err error) {
+func (r *runner) insertMessage(ctx context.Context, m domain.Message) (stored domain.Message, fresh bool, err error) {
 	calls, err := encodeCalls(m.ToolCalls)
 	if err != nil {
-		return Message{}, false, err
+		return domain.Message{}, false, err
 	}
 	stored, fresh, err = one(ctx, r, scanMessage, `INSERT INTO messages
 		(turn, step, rank, idx, role, content, reasoning, tool_calls, call_id, name, failed, filled, sender, source, created_at, output, sender_name)
@@ -72,25 +72,25 @@ func (r *runner) insertMessage(ctx context.Context, m Message) (stored Message, 
 	return stored, false, err
 }
 
-func encodeCalls(calls []llm.ToolCall) (string, error) {
+func encodeCalls(calls []domain.ToolCall) (string, error) {
 	if len(calls) == 0 {
 		return "", nil
 	}
 	cleaned := slices.Clone(calls)
 	for i, call := range cleaned {
-		cleaned[i] = llm.ToolCall{ID: clean(call.ID), Name: clean(call.Name), Arguments: clean(call.Arguments)}
+		cleaned[i] = domain.ToolCall{ID: clean(call.ID), Name: clean(call.Name), Arguments: clean(call.Arguments)}
 	}
 	data, err := json.Marshal(cleaned)
 	return string(data), err
 }
 
-func (r *runner) message(ctx context.Context, turn string, step, rank, index int) (Message, bool, error) {
+func (r *runner) message(ctx context.Context, turn string, step, rank, index int) (domain.Message, bool, error) {
 	return one(ctx, r, scanMessage, `SELECT `+messageColumns+` FROM messages
 		WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`, turn, step, rank, index)
 }
 
 // messages returns all rows of a turn, in order.
-func (r *runner) messages(ctx context.Context, turn string) ([]Message, error) {
+func (r *runner) messages(ctx context.Context, turn string) ([]domain.Message, error) {
 	return many(ctx, r, scanMessage, `SELECT `+messageColumns+` FROM messages
 		WHERE turn = $1 ORDER BY step, rank, idx`, turn)
 }
@@ -98,7 +98,7 @@ func (r *runner) messages(ctx context.Context, turn string) ([]Message, error) {
 // earlier returns the last rows of the ended turns before t in its epoch that are
 // not consolidated, at most window of them, from a user message on. Where a long turn
 // leaves none, what was asked and answered last stands for all.
-func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]Message, error) {
+func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]domain.Message, error) {
 	if window <= 0 {
 		return nil, nil
 	}
@@ -110,7 +110,7 @@ func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]Message,
 	}
 	slices.Reverse(rows)
 	for i, m := range rows {
-		if m.Role == llm.RoleUser {
+		if m.Role == domain.RoleUser {
 			return rows[i:], nil
 		}
 	}
@@ -119,7 +119,7 @@ func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]Message,
 
 // gist returns the user messages and the answer of the last turn before t in its
 // epoch.
-func (r *runner) gist(ctx context.Context, t turnRow) ([]Message, error) {
+func (r *runner) gist(ctx context.Context, t turnRow) ([]domain.Message, error) {
 	last, found, err := one(ctx, r, scanText, `SELECT id FROM turns
 		WHERE session = $1 AND epoch = $2 AND seq < $3 AND status <> 'running' AND steps > 0 ORDER BY seq DESC LIMIT 1`,
 		t.Session, t.Epoch, t.seq)
@@ -127,15 +127,15 @@ func (r *runner) gist(ctx context.Context, t turnRow) ([]Message, error) {
 		return nil, err
 	}
 	rows, err := r.messages(ctx, last)
-	return slices.DeleteFunc(rows, func(m Message) bool { return m.Role == llm.RoleTool || len(m.ToolCalls) > 0 }), err
+	return slices.DeleteFunc(rows, func(m domain.Message) bool { return m.Role == domain.RoleTool || len(m.ToolCalls) > 0 }), err
 }
 
 // Completion returns a step's completion, or ErrNotFound.
-func (s *Store) Completion(ctx context.Context, turn string, step int) (m Message, err error) {
+func (s *Store) Completion(ctx context.Context, turn string, step int) (m domain.Message, err error) {
 	err = s.read(fmt.Sprintf("read completion of %s step %d", turn, step), func(q *runner) error {
 		var found bool
 		if m, found, err = q.message(ctx, turn, step, rankCompletion, 0); err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})
@@ -143,7 +143,7 @@ func (s *Store) Completion(ctx context.Context, turn string, step int) (m Messag
 }
 
 // Result returns the result of a tool call, and whether there is one.
-func (s *Store) Result(ctx context.Context, turn string, step, index int) (m Message, found bool, err error) {
+func (s *Store) Result(ctx context.Context, turn string, step, index int) (m domain.Message, found bool, err error) {
 	err = s.read(fmt.Sprintf("read result of %s step %d call %d", turn, step, index), func(q *runner) error {
 		m, found, err = q.message(ctx, turn, step, rankResult, index)
 		return err
@@ -161,7 +161,7 @@ func (s *Store) FullResult(ctx context.Context, turn string, step, index int) (o
 			return err
 		}
 		if !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		if output == nil {
 			content, _, err := one(ctx, q, scanText, `SELECT content`+where, turn, step, rankResult, index)
@@ -176,14 +176,14 @@ func (s *Store) FullResult(ctx context.Context, turn string, step, index int) (o
 // SaveResult stores the result of a tool call: Turn, Step and Index of m say
 // which. The first writer wins; all are given what is stored. ErrTurnEnded if the
 // turn is not running and has no such result.
-func (s *Store) SaveResult(ctx context.Context, m Message) (stored Message, err error) {
-	m.Role = llm.RoleTool
+func (s *Store) SaveResult(ctx context.Context, m domain.Message) (stored domain.Message, err error) {
+	m.Role = domain.RoleTool
 	err = s.write(ctx, fmt.Sprintf("save result of %s step %d call %d", m.Turn, m.Step, m.Index), durable, func(tx *runner) error {
 		t, err := tx.turn(ctx, m.Turn, tx.share)
 		if err != nil {
 			return err
 		}
-		if t.Status == TurnRunning {
+		if t.Status == domain.TurnRunning {
 			stored, _, err = tx.insertMessage(ctx, m)
 			return err
 		}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 const outboundColumns = `id, turn, channel, session, chat, thread, text, state, fence, claims, platform_id, error, file, path, approval, claimed_at`
 
-func scanOutbound(rows *sql.Rows) (out Outbound, err error) {
+func scanOutbound(rows *sql.Rows) (out domain.Outbound, err error) {
 	var claims int
 	err = rows.Scan(&out.ID, &out.Turn, &out.Channel, &out.Session, &out.Chat, &out.Thread, &out.Text, &out.State, &out.Fence,
 		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path, &out.Approval, stamp{&out.ClaimedAt})
@@ -21,7 +23,7 @@ func scanOutbound(rows *sql.Rows) (out Outbound, err error) {
 // returned reply Claimed says that there is an earlier claim that neither
 // [Store.Release] nor another record closed: it may have been posted.
 // ErrNotFound if there is no such reply.
-func (s *Store) ClaimOutbox(ctx context.Context, id string) (out Outbound, err error) {
+func (s *Store) ClaimOutbox(ctx context.Context, id string) (out domain.Outbound, err error) {
 	err = s.write(ctx, "claim reply "+id, durable, func(tx *runner) error {
 		var found bool
 		out, found, err = one(ctx, tx, scanOutbound, `UPDATE outbox
@@ -34,32 +36,32 @@ func (s *Store) ClaimOutbox(ctx context.Context, id string) (out Outbound, err e
 		return err
 	})
 	if err != nil {
-		return Outbound{}, err
+		return domain.Outbound{}, err
 	}
 	return out, nil
 }
 
 // MarkSent records that the reply was posted. ErrFenced if a later claim was made.
 func (s *Store) MarkSent(ctx context.Context, id string, fence int64, platformID string) error {
-	return s.mark(ctx, "mark sent", id, fence, OutboxSent, `platform_id = $4, claims = 0`, platformID)
+	return s.mark(ctx, "mark sent", id, fence, domain.OutboxSent, `platform_id = $4, claims = 0`, platformID)
 }
 
 // MarkFailed records that the reply cannot be delivered. ErrFenced if a later
 // claim was made.
 func (s *Store) MarkFailed(ctx context.Context, id string, fence int64, reason string) error {
-	return s.mark(ctx, "mark failed", id, fence, OutboxFailed, `error = $4, claims = 0`, reason)
+	return s.mark(ctx, "mark failed", id, fence, domain.OutboxFailed, `error = $4, claims = 0`, reason)
 }
 
 // Release records that the claimed attempt certainly did not post, and why. It
 // says nothing of earlier attempts. Only the first release of a claim counts.
 // ErrFenced if a later claim was made.
 func (s *Store) Release(ctx context.Context, id string, fence int64, reason string) error {
-	return s.mark(ctx, "release", id, fence, OutboxPending,
+	return s.mark(ctx, "release", id, fence, domain.OutboxPending,
 		`error = $4, claims = claims - CASE WHEN claimed_at > 0 THEN 1 ELSE 0 END, claimed_at = 0`, reason)
 }
 
 // mark moves a claimed reply from pending to state. To do so again is no error.
-func (s *Store) mark(ctx context.Context, doing, id string, fence int64, state OutboxState, set, note string) error {
+func (s *Store) mark(ctx context.Context, doing, id string, fence int64, state domain.OutboxState, set, note string) error {
 	return s.write(ctx, doing+" "+id, durable, func(tx *runner) error {
 		changed, err := tx.exec(ctx, `UPDATE outbox SET state = $3, updated_at = $5, `+set+`
 			WHERE id = $1 AND fence = $2 AND state = 'pending'`, id, fence, string(state), note, now())
@@ -79,10 +81,10 @@ func (s *Store) mark(ctx context.Context, doing, id string, fence int64, state O
 	})
 }
 
-func (r *runner) outbound(ctx context.Context, id string) (Outbound, error) {
+func (r *runner) outbound(ctx context.Context, id string) (domain.Outbound, error) {
 	out, found, err := one(ctx, r, scanOutbound, `SELECT `+outboundColumns+` FROM outbox WHERE id = $1`, id)
 	if err == nil && !found {
-		err = fmt.Errorf("reply %q: %w", id, ErrNotFound)
+		err = fmt.Errorf("reply %q: %w", id, domain.ErrNotFound)
 	}
 	return out, err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Pairing is a sender who asked to be let in.
@@ -48,7 +50,7 @@ func (s *Store) ApprovePairing(ctx context.Context, code string) (p Pairing, err
 			SET approved_at = CASE WHEN approved_at = 0 THEN $2 ELSE approved_at END
 			WHERE code = $1 AND (approved_at > 0 OR created_at >= $3) RETURNING `+pairingColumns, code, now(), now().Add(-pairingAge))
 		if err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})
@@ -79,7 +81,7 @@ func (s *Store) DropPairing(ctx context.Context, channel, sender string) error {
 	return s.write(ctx, "drop pairing", durable, func(tx *runner) error {
 		changed, err := tx.exec(ctx, `DELETE FROM pairings WHERE channel = $1 AND sender = $2`, channel, sender)
 		if err == nil && changed == 0 {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})

@@ -3,25 +3,19 @@ package store
 import (
 	"context"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
-
-// Part is a message that a long reply is sent as.
-type Part struct {
-	Text string
-	File string // not empty: sent as a file with this name and Text as its content
-}
 
 // Send puts a message into the outbox beside the turn's reply: Out says what and
 // where, its ID is the caller's. One that is there is left as it is. ErrTurnEnded
 // if the turn is not running and has no such message.
-func (s *Store) Send(ctx context.Context, out Outbound) error {
+func (s *Store) Send(ctx context.Context, out domain.Outbound) error {
 	return s.write(ctx, "send message "+out.ID, durable, func(tx *runner) error {
 		t, err := tx.turn(ctx, out.Turn, tx.share)
 		if err != nil {
 			return err
 		}
-		if t.Status != TurnRunning {
+		if t.Status != domain.TurnRunning {
 			_, err := tx.outbound(ctx, out.ID)
 			if err != nil {
 				return ErrTurnEnded
@@ -46,7 +40,7 @@ func (r *runner) said(ctx context.Context, t turnRow) (bool, error) {
 // SplitOutbox has a reply sent in parts, each a row of the outbox with its own
 // claims, and returns their IDs in order. The first split counts. ErrNotFound if
 // there is no such reply.
-func (s *Store) SplitOutbox(ctx context.Context, id string, parts []Part) (ids []string, err error) {
+func (s *Store) SplitOutbox(ctx context.Context, id string, parts []domain.Part) (ids []string, err error) {
 	err = s.write(ctx, "split reply "+id, durable, func(tx *runner) error {
 		out, err := tx.outbound(ctx, id)
 		if err != nil {
@@ -57,7 +51,7 @@ func (s *Store) SplitOutbox(ctx context.Context, id string, parts []Part) (ids [
 		}
 		for i, part := range parts {
 			row := out
-			row.ID, row.Text, row.File = protocol.PartID(id, i+1), part.Text, part.File
+			row.ID, row.Text, row.File = domain.PartID(id, i+1), part.Text, part.File
 			if err := tx.insertOutbox(ctx, row, id, i+1); err != nil {
 				return err
 			}
@@ -82,11 +76,11 @@ func (r *runner) parts(ctx context.Context, id string) ([]string, error) {
 }
 
 // insertOutbox makes a row, unless it is there.
-func (r *runner) insertOutbox(ctx context.Context, out Outbound, parent string, index int) error {
+func (r *runner) insertOutbox(ctx context.Context, out domain.Outbound, parent string, index int) error {
 	_, err := r.exec(ctx, `INSERT INTO outbox (id, turn, session, channel, chat, thread, text, state, created_at, updated_at,
 			parent, idx, file, path, approval)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14) ON CONFLICT (id) DO NOTHING`,
-		out.ID, out.Turn, out.Session, out.Channel, out.Chat, out.Thread, out.Text, string(OutboxPending), now(),
+		out.ID, out.Turn, out.Session, out.Channel, out.Chat, out.Thread, out.Text, string(domain.OutboxPending), now(),
 		parent, index, out.File, out.Path, out.Approval)
 	return err
 }
@@ -106,7 +100,7 @@ func (s *Store) Undelivered(ctx context.Context, session string) (reasons map[st
 }
 
 // Outbox returns a reply or another message to be sent, or ErrNotFound.
-func (s *Store) Outbox(ctx context.Context, id string) (out Outbound, err error) {
+func (s *Store) Outbox(ctx context.Context, id string) (out domain.Outbound, err error) {
 	err = s.read("read reply "+id, func(q *runner) error {
 		out, err = q.outbound(ctx, id)
 		return err

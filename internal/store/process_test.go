@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -81,7 +82,7 @@ func acceptUntilKilled(t *testing.T, path, name string) {
 	require.NoError(t, err)
 	for i := range 100_000 {
 		id := fmt.Sprint(name, i)
-		_, _, err := s.Accept(t.Context(), store.Inbound{ID: id, Session: "test:" + name, Text: id})
+		_, _, err := s.Accept(t.Context(), domain.Inbound{ID: id, Session: "test:" + name, Text: id})
 		require.NoError(t, err)
 		fmt.Println(id)
 	}

@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
 
 // Prompt returns the system prompt that the model was given in a turn. ErrNotFound
 // if there is no such turn, or the model was not asked in it.
@@ -10,7 +14,7 @@ func (s *Store) Prompt(ctx context.Context, turn string) (text string, err error
 		text, found, err = one(ctx, q, scanText, `SELECT prompts.content FROM turns JOIN prompts ON prompts.hash = turns.prompt
 			WHERE turns.id = $1`, turn)
 		if err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // recallLimit bounds, in bytes, what of a message can be searched: Postgres does
@@ -19,7 +19,7 @@ const recallLimit = 100_000
 type Recalled struct {
 	Session    string
 	Turn       string
-	Role       llm.Role
+	Role       domain.Role
 	SenderName string
 	CreatedAt  time.Time
 	Snippet    string // the words and what is around them
@@ -61,12 +61,12 @@ func anded(words []string, between string) string {
 }
 
 // remember makes a message one that can be found.
-func (r *runner) remember(ctx context.Context, m Message) error {
-	if m.Role == llm.RoleTool || m.Content == "" {
+func (r *runner) remember(ctx context.Context, m domain.Message) error {
+	if m.Role == domain.RoleTool || m.Content == "" {
 		return nil
 	}
 	_, err := r.exec(ctx, `INSERT INTO recall (content, turn, step, rank_, idx) VALUES ($1, $2, $3, $4, $5)`,
-		protocol.Cut(m.Content, recallLimit), m.Turn, m.Step, rank(m.Role), m.Index)
+		text.Cut(m.Content, recallLimit), m.Turn, m.Step, rank(m.Role), m.Index)
 	if err != nil {
 		return fmt.Errorf("make it findable: %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // ErrAtWork is returned for a session that has work to do, with what that is.
@@ -95,7 +95,7 @@ func (r *runner) removable(ctx context.Context, session string, before time.Time
 		}
 		part.Messages = append(part.Messages, messages...)
 		for _, m := range results {
-			part.Results = append(part.Results, protocol.CallKey(m.Turn, m.Step, m.Index))
+			part.Results = append(part.Results, domain.CallKey(m.Turn, m.Step, m.Index))
 		}
 	}
 	return part, nil
@@ -115,7 +115,7 @@ func (r *runner) atRest(ctx context.Context, session string, before time.Time) e
 	case err != nil:
 		return err
 	case !found:
-		return fmt.Errorf("session %q: %w", session, ErrNotFound)
+		return fmt.Errorf("session %q: %w", session, domain.ErrNotFound)
 	case !before.IsZero() && !used.Before(before):
 		return fmt.Errorf("%w: it was used at %s", ErrAtWork, used.Format(time.RFC3339))
 	}
@@ -137,7 +137,7 @@ func (s *Store) Remove(ctx context.Context, part Removal) error {
 		prompts := map[string]bool{}
 		for _, id := range part.Turns {
 			t, err := tx.turn(ctx, id, "")
-			if errors.Is(err, ErrNotFound) {
+			if errors.Is(err, domain.ErrNotFound) {
 				continue
 			}
 			if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // runner runs statements, in a transaction or each by itself.
@@ -76,7 +78,7 @@ func (s *Store) read(doing string, fn func(*runner) error) error {
 }
 
 func (s *Store) wrap(doing string, err error) error {
-	for _, own := range []error{ErrNotFound, ErrConflict, ErrTurnEnded, ErrFenced, ErrAtWork, ErrNotEmpty, context.Canceled, context.DeadlineExceeded} {
+	for _, own := range []error{domain.ErrNotFound, domain.ErrConflict, ErrTurnEnded, ErrFenced, ErrAtWork, ErrNotEmpty, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, own) {
 			return fmt.Errorf("%s: %w", doing, err)
 		}

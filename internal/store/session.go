@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // sessionQuery reads sessions with their sums; %s chooses which.
@@ -19,13 +21,13 @@ const sessionQuery = `SELECT s.key, s.channel, s.epoch, s.created_at, s.updated_
 	(SELECT COALESCE(SUM(turns.unpriced), 0) FROM turns WHERE turns.session = s.key)
 	FROM (SELECT * FROM sessions %s) s ORDER BY s.updated_at DESC, s.key`
 
-func scanSession(rows *sql.Rows) (s Session, err error) {
+func scanSession(rows *sql.Rows) (s domain.Session, err error) {
 	return s, rows.Scan(&s.Key, &s.Channel, &s.Epoch, stamp{&s.CreatedAt}, stamp{&s.UpdatedAt}, &s.Model,
 		&s.Turns, &s.Messages, &s.Usage.PromptTokens, &s.Usage.CompletionTokens, &s.Cost, &s.Unpriced)
 }
 
 // Sessions returns the sessions used last, newest first.
-func (s *Store) Sessions(ctx context.Context, limit int) (all []Session, err error) {
+func (s *Store) Sessions(ctx context.Context, limit int) (all []domain.Session, err error) {
 	err = s.read("read sessions", func(q *runner) error {
 		all, err = many(ctx, q, scanSession, fmt.Sprintf(sessionQuery, `ORDER BY updated_at DESC, key LIMIT $1`), limit)
 		return err
@@ -34,12 +36,12 @@ func (s *Store) Sessions(ctx context.Context, limit int) (all []Session, err err
 }
 
 // Session returns a session that has had a turn, or ErrNotFound.
-func (s *Store) Session(ctx context.Context, key string) (session Session, err error) {
+func (s *Store) Session(ctx context.Context, key string) (session domain.Session, err error) {
 	err = s.read("read session "+key, func(q *runner) error {
 		var found bool
 		session, found, err = one(ctx, q, scanSession, fmt.Sprintf(sessionQuery, `WHERE key = $1`), key)
 		if err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})
@@ -69,7 +71,7 @@ func (s *Store) RunningSessions(ctx context.Context) (keys []string, err error) 
 
 // RunningTurns returns the turns that are running and began before a time, oldest
 // first.
-func (s *Store) RunningTurns(ctx context.Context, before time.Time, limit int) (turns []Turn, err error) {
+func (s *Store) RunningTurns(ctx context.Context, before time.Time, limit int) (turns []domain.Turn, err error) {
 	err = s.read("read running turns", func(q *runner) error {
 		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns
 			WHERE status = 'running' AND started_at < $1 ORDER BY seq LIMIT $2`, before, limit)
@@ -82,7 +84,7 @@ func (s *Store) RunningTurns(ctx context.Context, before time.Time, limit int) (
 }
 
 // Turn returns a turn, or ErrNotFound.
-func (s *Store) Turn(ctx context.Context, id string) (turn Turn, err error) {
+func (s *Store) Turn(ctx context.Context, id string) (turn domain.Turn, err error) {
 	err = s.read("read turn", func(q *runner) error {
 		t, err := q.turn(ctx, id, "")
 		turn = t.Turn
@@ -91,27 +93,18 @@ func (s *Store) Turn(ctx context.Context, id string) (turn Turn, err error) {
 	return turn, err
 }
 
-// Route is where a turn's reply goes.
-type Route struct {
-	Channel string
-	Chat    string
-	Thread  string
-	Sender  string // of the message that began the turn
-	Push    bool   // it is delivered; else the client fetches it
-}
-
 // Route returns where a turn's reply goes, or ErrNotFound.
-func (s *Store) Route(ctx context.Context, turn string) (route Route, err error) {
+func (s *Store) Route(ctx context.Context, turn string) (route domain.Route, err error) {
 	err = s.read("read route of "+turn, func(q *runner) error {
 		t, err := q.turn(ctx, turn, "")
-		route = Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}
+		route = domain.Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}
 		return err
 	})
 	return route, err
 }
 
 // Turns returns the last turns of a session, newest first.
-func (s *Store) Turns(ctx context.Context, session string, limit int) (turns []Turn, err error) {
+func (s *Store) Turns(ctx context.Context, session string, limit int) (turns []domain.Turn, err error) {
 	err = s.read("read turns of "+session, func(q *runner) error {
 		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns
 			WHERE session = $1 ORDER BY epoch DESC, seq DESC LIMIT $2`, session, limit)
@@ -126,7 +119,7 @@ func (s *Store) Turns(ctx context.Context, session string, limit int) (turns []T
 // Transcript returns the last messages of an epoch of a session, oldest first,
 // those of a running turn included. Epoch -1 is the current one; limit 0 is all.
 // ErrNotFound if no message was ever accepted for the session.
-func (s *Store) Transcript(ctx context.Context, session string, epoch, limit int) (all []Message, err error) {
+func (s *Store) Transcript(ctx context.Context, session string, epoch, limit int) (all []domain.Message, err error) {
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
@@ -137,7 +130,7 @@ func (s *Store) Transcript(ctx context.Context, session string, epoch, limit int
 			return err
 		}
 		if !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		if epoch < 0 {
 			epoch = current

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/store/storetest"
 )
@@ -93,7 +94,7 @@ func TestDamageInTheMiddleOfTheFileIsSaid(t *testing.T) {
 	path := sqlite(t)
 	s, err := store.Open(t.Context(), store.Options{DSN: path})
 	require.NoError(t, err)
-	_, _, err = s.Accept(t.Context(), store.Inbound{ID: "m1", Session: "a:b", Text: "x"})
+	_, _, err = s.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "a:b", Text: "x"})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	data, err := os.ReadFile(path)

@@ -5,47 +5,19 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // ErrTooMany is returned where as many run already as may.
 var ErrTooMany = errors.New("too many are running")
 
-// SubagentStatus says how a subagent is or ended.
-type SubagentStatus string
-
-// The statuses of a subagent.
-const (
-	SubagentRunning SubagentStatus = "running"
-	SubagentDone    SubagentStatus = "done"
-	SubagentFailed  SubagentStatus = "failed"
-	SubagentStopped SubagentStatus = "stopped" // by a user, who is told nothing more of it
-)
-
-// Subagent is a task that a turn handed to an agent of its own.
-type Subagent struct {
-	ID        string // key of the call that spawned it
-	Session   string // its own
-	Parent    string // session that its report goes to
-	Label     string
-	Task      string
-	Status    SubagentStatus
-	Report    string // once ended
-	CreatedAt time.Time
-	EndedAt   time.Time // zero while running
-
-	route      Route
-	senderName string
-}
-
 const subagentColumns = `id, session, parent, label, task, status, report, created_at, ended_at,
 	channel, chat, thread, push, sender, sender_name`
 
-func scanSubagent(rows *sql.Rows) (a Subagent, err error) {
+func scanSubagent(rows *sql.Rows) (a domain.Subagent, err error) {
 	return a, rows.Scan(&a.ID, &a.Session, &a.Parent, &a.Label, &a.Task, &a.Status, &a.Report, stamp{&a.CreatedAt}, stamp{&a.EndedAt},
-		&a.route.Channel, &a.route.Chat, &a.route.Thread, &a.route.Push, &a.route.Sender, &a.senderName)
+		&a.Route.Channel, &a.Route.Chat, &a.Route.Thread, &a.Route.Push, &a.Route.Sender, &a.SenderName)
 }
 
 // SpawnInput is a task to be handed over.
@@ -60,7 +32,7 @@ type SpawnInput struct {
 // Spawn stores a subagent and its task, as an accepted message of its session. One
 // that is there is returned as it is. ErrTooMany if the limit is reached,
 // ErrTurnEnded if the turn is not running.
-func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a Subagent, err error) {
+func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a domain.Subagent, err error) {
 	err = s.write(ctx, "spawn "+in.ID, durable, func(tx *runner) error {
 		var found bool
 		if a, found, err = tx.subagent(ctx, in.ID); err != nil || found {
@@ -70,7 +42,7 @@ func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a Subagent, err error
 		if err != nil {
 			return err
 		}
-		if t.Status != TurnRunning {
+		if t.Status != domain.TurnRunning {
 			return ErrTurnEnded
 		}
 		running, _, err := one(ctx, tx, scanCount, `SELECT COUNT(*) FROM subagents WHERE parent = $1 AND status = 'running'`, t.Session)
@@ -84,21 +56,21 @@ func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a Subagent, err error
 		if err != nil {
 			return err
 		}
-		session := protocol.SubagentSession(in.ID)
+		session := domain.SubagentSession(in.ID)
 		a, _, err = one(ctx, tx, scanSubagent, `INSERT INTO subagents (`+subagentColumns+`, model)
 			VALUES ($1, $2, $3, $4, $5, 'running', '', $6, 0, $7, $8, $9, $10, $11, $12, $13) RETURNING `+subagentColumns,
 			in.ID, session, t.Session, in.Label, in.Task, now(), t.channel, t.chat, t.thread, t.push, t.Sender, name, t.Model)
 		if err != nil {
 			return err
 		}
-		_, err = tx.insertInbound(ctx, Inbound{
-			ID: protocol.TaskMessage(in.ID), Session: session, Channel: protocol.SubagentChannel, Chat: in.ID,
-			Sender: t.Sender, SenderName: name, Text: in.Task, SentAt: now(),
+		_, err = tx.insertInbound(ctx, domain.Inbound{
+			ID: domain.TaskMessage(in.ID), Session: session, Channel: domain.SubagentChannel, Chat: in.ID,
+			Sender: t.Sender, SenderName: name, Text: in.Task, SentAt: now(), Queue: true,
 		})
 		return err
 	})
 	if err != nil {
-		return Subagent{}, err
+		return domain.Subagent{}, err
 	}
 	return a, nil
 }
@@ -106,54 +78,51 @@ func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a Subagent, err error
 // EndSubagent records how a subagent ended and, unless it was stopped, puts what it
 // reports into its parent's inbox, to be signalled; both once: message has no ID
 // if there is nothing to signal. ErrNotFound if there is no such subagent.
-func (s *Store) EndSubagent(ctx context.Context, id string, status SubagentStatus, report string) (message Inbound, err error) {
+func (s *Store) EndSubagent(ctx context.Context, id string, status domain.SubagentStatus, report string) (message domain.Inbound, err error) {
 	err = s.write(ctx, "end subagent "+id, durable, func(tx *runner) error {
 		a, ended, err := one(ctx, tx, scanSubagent, `UPDATE subagents SET status = $2, report = $3, ended_at = $4
 			WHERE id = $1 AND status = 'running' RETURNING `+subagentColumns, id, string(status), report, now())
 		switch {
 		case err != nil:
 			return err
-		case ended && a.Status != SubagentStopped:
-			_, err = tx.insertInbound(ctx, a.message())
+		case ended && a.Status != domain.SubagentStopped:
+			_, err = tx.insertInbound(ctx, reportMessage(a))
 		case !ended:
 			var found bool
 			if a, found, err = tx.subagent(ctx, id); err == nil && !found {
-				return ErrNotFound
+				return domain.ErrNotFound
 			}
 		}
-		if err != nil || a.Status == SubagentStopped {
+		if err != nil || a.Status == domain.SubagentStopped {
 			return err
 		}
-		message, err = tx.inbound(ctx, protocol.ReportMessage(id))
+		message, err = tx.inbound(ctx, domain.ReportMessage(id))
 		return err
 	})
 	if err != nil {
-		return Inbound{}, err
+		return domain.Inbound{}, err
 	}
 	return message, nil
 }
 
-// message is what the subagent tells its parent.
-func (a Subagent) message() Inbound {
+// reportMessage returns the message by which a subagent reports to its parent.
+func reportMessage(a domain.Subagent) domain.Inbound {
+	outcome := "is done"
+	if a.Status == domain.SubagentFailed {
+		outcome = "failed"
+	}
 	text := fmt.Sprintf("[Report of the subagent %q (%s), which %s]\nTask: %s\n\nResult:\n%s\n\n"+
 		"[Tell the user in one or two sentences what came of it, in plain words. Leave out subagents and IDs.]",
-		a.Label, protocol.ShortID(a.ID), a.outcome(), a.Task, a.Report)
-	return Inbound{
-		ID: protocol.ReportMessage(a.ID), Session: a.Parent, Channel: a.route.Channel, Chat: a.route.Chat, Thread: a.route.Thread,
-		Push: a.route.Push, Sender: a.route.Sender, SenderName: a.senderName, Text: text, Child: a.ID, SentAt: now(),
+		a.Label, domain.ShortID(a.ID), outcome, a.Task, a.Report)
+	return domain.Inbound{
+		ID: domain.ReportMessage(a.ID), Session: a.Parent, Channel: a.Route.Channel, Chat: a.Route.Chat, Thread: a.Route.Thread,
+		Push: a.Route.Push, Queue: true, Sender: a.Route.Sender, SenderName: a.SenderName, Text: text, Child: a.ID, SentAt: now(),
 	}
-}
-
-func (a Subagent) outcome() string {
-	if a.Status == SubagentFailed {
-		return "failed"
-	}
-	return "is done"
 }
 
 // Subagents returns the running subagents of a session, oldest first; of all
 // sessions if parent is empty.
-func (s *Store) Subagents(ctx context.Context, parent string) (all []Subagent, err error) {
+func (s *Store) Subagents(ctx context.Context, parent string) (all []domain.Subagent, err error) {
 	err = s.read("read subagents", func(q *runner) error {
 		all, err = many(ctx, q, scanSubagent, `SELECT `+subagentColumns+` FROM subagents
 			WHERE status = 'running' AND ($1 = '' OR parent = $1) ORDER BY created_at, id`, parent)
@@ -163,11 +132,11 @@ func (s *Store) Subagents(ctx context.Context, parent string) (all []Subagent, e
 }
 
 // Subagent returns a subagent, or ErrNotFound.
-func (s *Store) Subagent(ctx context.Context, id string) (a Subagent, err error) {
+func (s *Store) Subagent(ctx context.Context, id string) (a domain.Subagent, err error) {
 	err = s.read("read subagent "+id, func(q *runner) error {
 		var found bool
 		if a, found, err = q.subagent(ctx, id); err == nil && !found {
-			return ErrNotFound
+			return domain.ErrNotFound
 		}
 		return err
 	})
@@ -179,6 +148,6 @@ func (r *runner) stopSubagents(ctx context.Context, parent string) error {
 	return err
 }
 
-func (r *runner) subagent(ctx context.Context, id string) (Subagent, bool, error) {
+func (r *runner) subagent(ctx context.Context, id string) (domain.Subagent, bool, error) {
 	return one(ctx, r, scanSubagent, `SELECT `+subagentColumns+` FROM subagents WHERE id = $1`, id)
 }

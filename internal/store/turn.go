@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // turnRow is a turn with what only the store needs to know of it.
 type turnRow struct {
-	Turn
+	domain.Turn
 	seq     int64
 	channel string
 	chat    string // of its first message: where the reply goes
@@ -33,11 +32,11 @@ func scanTurn(rows *sql.Rows) (t turnRow, err error) {
 // turn returns a turn or ErrNotFound. lock is empty or one of the runner's.
 func (r *runner) turn(ctx context.Context, id, lock string) (turnRow, error) {
 	if id == removedTurn {
-		return turnRow{Turn: Turn{ID: id, Status: TurnDone}}, nil
+		return turnRow{Turn: domain.Turn{ID: id, Status: domain.TurnDone}}, nil
 	}
 	t, found, err := one(ctx, r, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1`+lock, id)
 	if err == nil && !found {
-		err = fmt.Errorf("turn %q: %w", id, ErrNotFound)
+		err = fmt.Errorf("turn %q: %w", id, domain.ErrNotFound)
 	}
 	return t, err
 }
@@ -66,16 +65,16 @@ func (r *runner) updateTurn(ctx context.Context, t turnRow) error {
 
 // end closes t and, if a message of it wants that and the turn has not written to
 // that chat already, puts its reply into the outbox. The caller stores t.
-func (r *runner) end(ctx context.Context, t *turnRow, status TurnStatus, reply string, silent bool) error {
+func (r *runner) end(ctx context.Context, t *turnRow, status domain.TurnStatus, reply string, silent bool) error {
 	t.Status, t.Reply, t.EndedAt = status, clean(reply), now()
 	if silent || !t.push {
 		return nil
 	}
-	if said, err := r.said(ctx, *t); err != nil || (said && status == TurnDone) {
+	if said, err := r.said(ctx, *t); err != nil || (said && status == domain.TurnDone) {
 		return err
 	}
-	t.Outbox = protocol.OutboxID(t.ID)
-	return r.insertOutbox(ctx, Outbound{
+	t.Outbox = domain.OutboxID(t.ID)
+	return r.insertOutbox(ctx, domain.Outbound{
 		ID: t.Outbox, Turn: t.ID, Session: t.Session, Channel: t.channel, Chat: t.chat, Thread: t.thread, Text: t.Reply,
 	}, "", 0)
 }
@@ -91,10 +90,10 @@ func (r *runner) touchSession(ctx context.Context, key, channel string) (epoch i
 
 // taken is a turn and its messages, as [runner.take] leaves them.
 type taken struct {
-	turn    turnRow   // empty ID: none of the messages is its to consume, and it was not made
-	rows    []Message // all of the turn's
-	inbound []Inbound // what it consumed, if it was made now; else nil
-	other   string    // a turn that had consumed one of the messages
+	turn    turnRow          // empty ID: none of the messages is its to consume, and it was not made
+	rows    []domain.Message // all of the turn's
+	inbound []domain.Inbound // what it consumed, if it was made now; else nil
+	other   string           // a turn that had consumed one of the messages
 }
 
 // take makes the turn if it is not there, and gives it the messages that no other
@@ -107,13 +106,13 @@ func (r *runner) take(ctx context.Context, in BeginInput) (taken, error) {
 		return taken{}, err
 	}
 	found, err := r.found(ctx, in.Turn, &got)
-	if err != nil || found && got.turn.Status != TurnRunning {
+	if err != nil || found && got.turn.Status != domain.TurnRunning {
 		return got, err
 	}
 	if in.Step == 0 {
 		in.Step = lastStep(got.rows) + 1
 	}
-	var inbound []Inbound
+	var inbound []domain.Inbound
 	push := false
 	for _, id := range in.Messages {
 		message, err := r.consume(ctx, id, in.Turn)
@@ -134,8 +133,8 @@ func (r *runner) take(ctx context.Context, in BeginInput) (taken, error) {
 		got.inbound = inbound
 		first := inbound[0]
 		got.turn, err = r.insertTurn(ctx, turnRow{
-			Turn: Turn{
-				ID: in.Turn, Session: in.Session, Epoch: epoch, Status: TurnRunning, Sender: first.Sender,
+			Turn: domain.Turn{
+				ID: in.Turn, Session: in.Session, Epoch: epoch, Status: domain.TurnRunning, Sender: first.Sender,
 				WorkflowID: in.WorkflowID, RunID: in.RunID, StartedAt: now(), Scope: in.scope(first),
 			},
 			channel: in.Channel, chat: first.Chat, thread: first.Thread, push: push,
@@ -163,22 +162,22 @@ func (r *runner) found(ctx context.Context, id string, got *taken) (found bool, 
 
 // insertUsers adds a user row for each message that has none yet, and returns all
 // rows in order.
-func (r *runner) insertUsers(ctx context.Context, rows []Message, turn string, step int, inbound []Inbound) ([]Message, error) {
+func (r *runner) insertUsers(ctx context.Context, rows []domain.Message, turn string, step int, inbound []domain.Inbound) ([]domain.Message, error) {
 	at, index := len(rows), 0
 	for i, m := range rows {
-		if m.Step == step && m.Role == llm.RoleUser {
+		if m.Step == step && m.Role == domain.RoleUser {
 			index++
 		} else if m.Step >= step {
 			at = min(at, i)
 		}
 	}
 	for _, in := range inbound {
-		isSource := func(m Message) bool { return m.Role == llm.RoleUser && m.Source == in.ID }
+		isSource := func(m domain.Message) bool { return m.Role == domain.RoleUser && m.Source == in.ID }
 		if slices.ContainsFunc(rows, isSource) {
 			continue
 		}
-		m, _, err := r.insertMessage(ctx, Message{
-			Turn: turn, Step: step, Index: index, Role: llm.RoleUser,
+		m, _, err := r.insertMessage(ctx, domain.Message{
+			Turn: turn, Step: step, Index: index, Role: domain.RoleUser,
 			Content: in.Said(), Sender: in.Sender, SenderName: in.Name(), Source: in.ID,
 		})
 		if err != nil {
@@ -191,10 +190,10 @@ func (r *runner) insertUsers(ctx context.Context, rows []Message, turn string, s
 }
 
 // lastStep is the step of the last completion; 0 if there is none.
-func lastStep(rows []Message) int {
+func lastStep(rows []domain.Message) int {
 	last := 0
 	for _, m := range rows {
-		if m.Role == llm.RoleAssistant {
+		if m.Role == domain.RoleAssistant {
 			last = max(last, m.Step)
 		}
 	}

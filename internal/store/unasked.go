@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Unasked is a turn that nobody wrote for when it began: the message that began it is
 // a job's, or the report of a subagent.
 type Unasked struct {
-	Turn  Turn
+	Turn  domain.Turn
 	Job   string // ID of the job; empty: it is of a subagent
 	Label string // of the job or the subagent; empty if that is not known any more
 }
@@ -27,7 +29,7 @@ func (s *Store) Unasked(ctx context.Context, session string, after time.Time, li
 		}
 		for _, b := range begun {
 			t, err := q.turn(ctx, b.id, "")
-			if errors.Is(err, ErrNotFound) { // removed in between
+			if errors.Is(err, domain.ErrNotFound) { // removed in between
 				continue
 			}
 			if err != nil {

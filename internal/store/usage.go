@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // UsageKey is what model calls are summed by.
@@ -33,33 +35,10 @@ type UsageQuery struct {
 	Zone    *time.Location // whose days are meant; nil: UTC
 }
 
-// Spent is what model calls used up.
-type Spent struct {
-	Calls            int
-	PromptTokens     int
-	CachedTokens     int // of PromptTokens
-	CompletionTokens int
-	Cost             int64 // millionths of a US dollar, as far as prices are known
-	Unpriced         int   // calls whose cost is not known
-}
-
-// Add adds what other calls used up.
-func (s *Spent) Add(more Spent) {
-	s.Calls += more.Calls
-	s.PromptTokens += more.PromptTokens
-	s.CachedTokens += more.CachedTokens
-	s.CompletionTokens += more.CompletionTokens
-	s.Cost += more.Cost
-	s.Unpriced += more.Unpriced
-}
-
-// Tokens are all of them.
-func (s Spent) Tokens() int { return s.PromptTokens + s.CompletionTokens }
-
 // UsageRow is the sum of the calls with a key.
 type UsageRow struct {
 	Key string
-	Spent
+	domain.Spent
 }
 
 // dayPart is a part of a day, in microseconds, in which every zone's midnight is at
@@ -132,7 +111,7 @@ func byDay(parts []UsageRow, zone *time.Location) ([]UsageRow, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
-	days := map[string]Spent{}
+	days := map[string]domain.Spent{}
 	for _, part := range parts {
 		n, err := strconv.ParseInt(part.Key, 10, 64)
 		if err != nil {

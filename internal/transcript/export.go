@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // Write writes all ended turns of a session, including those before a fresh start.
-// [store.ErrNotFound] if the store does not have the session.
+// [domain.ErrNotFound] if the store does not have the session.
 func Write(ctx context.Context, w io.Writer, stored *store.Store, key string) error {
 	session, err := stored.Export(ctx, key)
 	if err != nil {
@@ -55,7 +56,7 @@ func exportHead(e store.Export) header {
 	return head
 }
 
-func exportMessage(m store.Message) message {
+func exportMessage(m domain.Message) message {
 	content := looseText(m.Content)
 	if m.Full != nil {
 		content = looseText(m.Full)

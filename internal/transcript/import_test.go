@@ -3,8 +3,9 @@ package transcript
 import (
 	"testing"
 
-	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func TestWhichSessionAFileIs(t *testing.T) {
@@ -26,7 +27,7 @@ func TestWhichSessionAFileIs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			file := File{head: tt.head}
-			in, err := file.Import(tt.asked, tt.path, func(store.Route) string { return "" })
+			in, err := file.Import(tt.asked, tt.path, func(domain.Route) string { return "" })
 			require.NoError(t, err)
 			require.Equal(t, tt.want, in.Session)
 		})

@@ -9,9 +9,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // shownLimit is how much of a result, in bytes, an imported transcript has; the
@@ -39,14 +39,14 @@ type turnMaker struct {
 func importTurns(file *File, key string, scope func(sender string) string) []store.ImportTurn {
 	k := turnMaker{file: file, key: key, scope: scope, made: map[string]int{}}
 	for i, m := range file.messages {
-		switch llm.Role(m.Role) {
-		case llm.RoleUser:
+		switch domain.Role(m.Role) {
+		case domain.RoleUser:
 			k.user(m, i < file.head.Consolidated)
-		case llm.RoleAssistant:
+		case domain.RoleAssistant:
 			k.completion(m, i < file.head.Consolidated)
-		case llm.RoleTool:
+		case domain.RoleTool:
 			k.result(m)
-		case llm.RoleSystem:
+		case domain.RoleSystem:
 			file.leave(m.line, "prompts are made anew")
 		default:
 			file.leave(m.line, fmt.Sprintf("nobody has the role %q", m.Role))
@@ -65,32 +65,32 @@ func (k *turnMaker) user(m message, past bool) {
 		return
 	}
 	k.open(past, k.scope(m.Sender))
-	k.add(m, store.Message{Step: 1, Role: llm.RoleUser, Content: text, Sender: m.Sender, SenderName: m.SenderName})
+	k.add(m, domain.Message{Step: 1, Role: domain.RoleUser, Content: text, Sender: m.Sender, SenderName: m.SenderName})
 }
 
 func (k *turnMaker) completion(m message, past bool) {
 	if len(k.turns) == 0 { // nobody asked, as for a job
 		k.open(past, "")
 	}
-	var calls []llm.ToolCall
+	var calls []domain.ToolCall
 	for _, call := range m.ToolCalls {
-		calls = append(calls, llm.ToolCall{
+		calls = append(calls, domain.ToolCall{
 			ID: call.ID, Name: callName(cmp.Or(call.Function.Name, call.Name)),
 			Arguments: callArguments(string(cmp.Or(call.Function.Arguments, call.Arguments))),
 		})
 	}
-	if last := k.last(); last != nil && last.Role == llm.RoleAssistant && len(last.ToolCalls) == 0 {
+	if last := k.last(); last != nil && last.Role == domain.RoleAssistant && len(last.ToolCalls) == 0 {
 		// Providers refuse two answers in a row.
 		last.Content, last.ToolCalls = strings.TrimSpace(last.Content+"\n\n"+m.text()), calls
 		k.digest = append(k.digest, m)
 		return
 	}
 	k.step++
-	k.add(m, store.Message{Step: k.step, Role: llm.RoleAssistant, Content: m.text(), Reasoning: m.Reasoning, ToolCalls: calls})
+	k.add(m, domain.Message{Step: k.step, Role: domain.RoleAssistant, Content: m.text(), Reasoning: m.Reasoning, ToolCalls: calls})
 }
 
 // last is the last message of the turn that is being made; nil if there is none.
-func (k *turnMaker) last() *store.Message {
+func (k *turnMaker) last() *domain.Message {
 	messages := k.turns[len(k.turns)-1].Messages
 	if len(messages) == 0 {
 		return nil
@@ -105,29 +105,29 @@ func (k *turnMaker) result(m message) {
 		k.file.leave(m.line, "it is the result of a call that is not there")
 		return
 	}
-	row := store.Message{
-		Step: k.step, Index: index, Role: llm.RoleTool, Content: m.text(), CallID: call.ID, Name: call.Name, Failed: m.Failed,
+	row := domain.Message{
+		Step: k.step, Index: index, Role: domain.RoleTool, Content: m.text(), CallID: call.ID, Name: call.Name, Failed: m.Failed,
 	}
 	if len(row.Content) > shownLimit {
-		row.Full, row.Content = []byte(row.Content), protocol.Cut(row.Content, shownLimit)
+		row.Full, row.Content = []byte(row.Content), text.Cut(row.Content, shownLimit)
 	}
 	k.add(m, row)
 }
 
 // waiting returns the first call of the last completion that has the ID, or any if
 // that is empty, and no result.
-func (k *turnMaker) waiting(id string) (index int, call llm.ToolCall, found bool) {
+func (k *turnMaker) waiting(id string) (index int, call domain.ToolCall, found bool) {
 	if len(k.turns) == 0 {
-		return 0, llm.ToolCall{}, false
+		return 0, domain.ToolCall{}, false
 	}
 	answered := map[int]bool{}
-	var calls []llm.ToolCall
+	var calls []domain.ToolCall
 	for _, m := range k.turns[len(k.turns)-1].Messages {
 		switch {
 		case m.Step != k.step:
-		case m.Role == llm.RoleTool:
+		case m.Role == domain.RoleTool:
 			answered[m.Index] = true
-		case m.Role == llm.RoleAssistant:
+		case m.Role == domain.RoleAssistant:
 			calls = m.ToolCalls
 		}
 	}
@@ -136,7 +136,7 @@ func (k *turnMaker) waiting(id string) (index int, call llm.ToolCall, found bool
 			return i, call, true
 		}
 	}
-	return 0, llm.ToolCall{}, false
+	return 0, domain.ToolCall{}, false
 }
 
 func (k *turnMaker) open(past bool, scope string) {
@@ -145,7 +145,7 @@ func (k *turnMaker) open(past bool, scope string) {
 	k.digest, k.step = nil, 0
 }
 
-func (k *turnMaker) add(m message, row store.Message) {
+func (k *turnMaker) add(m message, row domain.Message) {
 	row.CreatedAt = m.Timestamp.Time
 	turn := &k.turns[len(k.turns)-1]
 	turn.Messages = append(turn.Messages, row)
@@ -168,12 +168,12 @@ func (k *turnMaker) close() {
 	}
 	digest := hex.EncodeToString(h.Sum(nil))
 	k.made[digest]++
-	turn.ID = protocol.MessageID("import", k.key, fmt.Sprintf("%s %d", digest, k.made[digest]))
+	turn.ID = domain.MessageID("import", k.key, fmt.Sprintf("%s %d", digest, k.made[digest]))
 
 	type position struct{ step, index int }
 	results := map[position]int{}
 	for i, m := range turn.Messages {
-		if m.Role == llm.RoleTool {
+		if m.Role == domain.RoleTool {
 			results[position{m.Step, m.Index}] = i
 		}
 	}
@@ -187,8 +187,8 @@ func (k *turnMaker) close() {
 				turn.Messages[at].CallID = call.ID
 				continue
 			}
-			turn.Messages = append(turn.Messages, store.Message{
-				Step: m.Step, Index: i, Role: llm.RoleTool, Content: NoResult, CallID: call.ID, Name: call.Name,
+			turn.Messages = append(turn.Messages, domain.Message{
+				Step: m.Step, Index: i, Role: domain.RoleTool, Content: NoResult, CallID: call.ID, Name: call.Name,
 				Failed: true, Filled: true, CreatedAt: m.CreatedAt,
 			})
 		}

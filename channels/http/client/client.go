@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -48,7 +48,7 @@ func (c *Client) Send(ctx context.Context, session, id, text string) (http.Recei
 }
 
 // Transcript returns the stored messages of the session with this key.
-func (c *Client) Transcript(ctx context.Context, session string) ([]channels.TranscriptMessage, error) {
+func (c *Client) Transcript(ctx context.Context, session string) ([]domain.Message, error) {
 	var transcript http.Transcript
 	err := c.call(ctx, "GET", "/v1/sessions/"+url.PathEscape(session)+"/messages", nil, &transcript)
 	return transcript.Messages, err
@@ -56,7 +56,7 @@ func (c *Client) Transcript(ctx context.Context, session string) ([]channels.Tra
 
 // Background returns the background replies of the session with this key that ended
 // after the given time, oldest first, at most 100.
-func (c *Client) Background(ctx context.Context, session string, after time.Time) ([]channels.UnaskedReply, error) {
+func (c *Client) Background(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
 	query := url.Values{}
 	if !after.IsZero() {
 		query.Set("after", after.UTC().Format(time.RFC3339Nano))

@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -74,21 +75,21 @@ func TestClient(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, happens, events)
 		require.Equal(t, "echo: hi", message.Reply)
-		require.Equal(t, channels.Done, message.Status)
+		require.Equal(t, domain.ReplyDone, message.Status)
 
 		transcript, err := c.Transcript(t.Context(), receipt.Session)
 		require.NoError(t, err)
 		require.Len(t, transcript, 2)
 		require.Equal(t, "echo: hi", transcript[1].Content)
 
-		said := channels.UnaskedReply{
-			Turn: "m1", Cause: channels.CauseJob, Label: "plants", Status: channels.Done, Reply: "water them",
+		said := domain.BackgroundReply{
+			Turn: "m1", Cause: domain.CauseJob, Label: "plants", Status: domain.ReplyDone, Text: "water them",
 			EndedAt: time.Date(2026, 3, 4, 15, 30, 0, 123456000, time.UTC),
 		}
 		backend.Say(receipt.Session, said)
 		background, err := c.Background(t.Context(), receipt.Session, time.Time{})
 		require.NoError(t, err)
-		require.Equal(t, []channels.UnaskedReply{said}, background)
+		require.Equal(t, []domain.BackgroundReply{said}, background)
 		background, err = c.Background(t.Context(), receipt.Session, said.EndedAt.Local())
 		require.NoError(t, err)
 		require.Empty(t, background)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/demo"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
@@ -32,7 +33,7 @@ func setup(t *testing.T, noStream bool) func(messages ...llm.Message) llm.Respon
 }
 
 func user(text string) llm.Message {
-	return llm.Message{Role: llm.RoleUser, Content: text + "\n\n[Runtime Context]\nrun: never\nsecret"}
+	return llm.Message{Role: domain.RoleUser, Content: text + "\n\n[Runtime Context]\nrun: never\nsecret"}
 }
 
 func TestPlainMessageIsAnsweredAndQuoted(t *testing.T) {
@@ -90,16 +91,16 @@ func TestResultsAreRepeated(t *testing.T) {
 	first := ask(user("run: a\nrun: b"))
 	history := []llm.Message{
 		user("run: a\nrun: b"),
-		{Role: llm.RoleAssistant, ToolCalls: first.ToolCalls},
-		{Role: llm.RoleTool, ToolCallID: first.ToolCalls[0].ID, Name: "exec", Content: "one ```fenced```\n"},
-		{Role: llm.RoleTool, ToolCallID: first.ToolCalls[1].ID, Name: "exec", Content: "two"},
+		{Role: domain.RoleAssistant, ToolCalls: first.ToolCalls},
+		{Role: domain.RoleTool, ToolCallID: first.ToolCalls[0].ID, Name: "exec", Content: "one ```fenced```\n"},
+		{Role: domain.RoleTool, ToolCallID: first.ToolCalls[1].ID, Name: "exec", Content: "two"},
 	}
 	resp := ask(history...)
 	require.Contains(t, resp.Content, "`exec`:\n\n````\none ```fenced```\n````")
 	require.Contains(t, resp.Content, "```\ntwo\n```")
 	require.Empty(t, resp.ToolCalls)
 
-	again := ask(append(history, llm.Message{Role: llm.RoleAssistant, Content: resp.Content}, user("thanks"))...)
+	again := ask(append(history, llm.Message{Role: domain.RoleAssistant, Content: resp.Content}, user("thanks"))...)
 	require.Contains(t, again.Content, "> thanks")
 }
 

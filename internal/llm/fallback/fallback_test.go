@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/fallback"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
@@ -94,7 +95,7 @@ func TestTheNextOneIsAskedForWhatItMayAnswer(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, llm.Response{
 				Content: "from the second", FinishReason: "stop", Provider: "b", Asked: "two", Model: "two",
-				Usage: llm.Usage{PromptTokens: 3, CompletionTokens: 4},
+				Usage: domain.Usage{PromptTokens: 3, CompletionTokens: 4},
 			}, response)
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -63,16 +64,16 @@ func Conversation() llm.Request {
 	return llm.Request{
 		Model: Model,
 		Messages: []llm.Message{
-			{Role: llm.RoleSystem, Content: "Be brief."},
-			{Role: llm.RoleUser, Content: "List it."},
-			{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{
+			{Role: domain.RoleSystem, Content: "Be brief."},
+			{Role: domain.RoleUser, Content: "List it."},
+			{Role: domain.RoleAssistant, ToolCalls: []domain.ToolCall{
 				{ID: "a", Name: "list_dir", Arguments: `{"path":"."}`},
 				{ID: "b", Name: "list_dir"},
 			}},
-			{Role: llm.RoleTool, ToolCallID: "a", Name: "list_dir", Content: "a.txt"},
-			{Role: llm.RoleTool, ToolCallID: "b", Name: "list_dir"},
-			{Role: llm.RoleAssistant, Content: " "},
-			{Role: llm.RoleUser, Content: "And <now> & \"then\"?"},
+			{Role: domain.RoleTool, ToolCallID: "a", Name: "list_dir", Content: "a.txt"},
+			{Role: domain.RoleTool, ToolCallID: "b", Name: "list_dir"},
+			{Role: domain.RoleAssistant, Content: " "},
+			{Role: domain.RoleUser, Content: "And <now> & \"then\"?"},
 		},
 		Tools: []llm.ToolSpec{
 			{Name: "list_dir", Description: "Lists a folder.", Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)},
@@ -90,7 +91,7 @@ func runAnswers(run runner) {
 		require.NoError(t, err)
 		require.Equal(t, llm.Response{
 			Content: long, FinishReason: "stop", Model: Model,
-			Usage: llm.Usage{PromptTokens: 12, CompletionTokens: 34},
+			Usage: domain.Usage{PromptTokens: 12, CompletionTokens: 34},
 		}, resp)
 		text, _ := p.text()
 		require.Equal(t, long, text)
@@ -129,14 +130,14 @@ func runAnswers(run runner) {
 	run("a call of a tool", func(t *testing.T, p *probe) {
 		resp, err := p.complete(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, []llm.ToolCall{{ID: "x", Name: "list_dir", Arguments: `{"path":"ü"}`}}, resp.ToolCalls)
+		require.Equal(t, []domain.ToolCall{{ID: "x", Name: "list_dir", Arguments: `{"path":"ü"}`}}, resp.ToolCalls)
 		require.Equal(t, "tool_calls", resp.FinishReason)
 	}, Calls(Call{ID: "x", Name: "list_dir", Arguments: `{"path":"ü"}`}))
 
 	run("parallel calls keep their order and get the IDs they lack", func(t *testing.T, p *probe) {
 		resp, err := p.complete(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, []llm.ToolCall{
+		require.Equal(t, []domain.ToolCall{
 			{ID: "x", Name: "list_dir", Arguments: `{"path":"1"}`},
 			{ID: "call_2", Name: "list_dir", Arguments: `{"path":"2"}`},
 			{ID: "call_3", Name: "noop", Arguments: `{}`},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/think"
 )
@@ -143,7 +144,7 @@ func (a *assembly) response() (llm.Response, error) {
 		Reasoning:    a.reasoning.String(),
 		ToolCalls:    a.toolCalls(),
 		FinishReason: cmp.Or(a.finish, "stop"),
-		Usage:        llm.Usage{PromptTokens: a.usage.PromptTokens, CompletionTokens: a.usage.CompletionTokens},
+		Usage:        domain.Usage{PromptTokens: a.usage.PromptTokens, CompletionTokens: a.usage.CompletionTokens},
 		CachedTokens: a.usage.cached(),
 		Model:        a.model,
 	}
@@ -155,8 +156,8 @@ func (a *assembly) response() (llm.Response, error) {
 
 var errEmpty = errors.New("the model's answer is empty")
 
-func (a *assembly) toolCalls() []llm.ToolCall {
-	var calls []llm.ToolCall
+func (a *assembly) toolCalls() []domain.ToolCall {
+	var calls []domain.ToolCall
 	seen := map[string]bool{}
 	for _, p := range a.calls {
 		if p.name == "" && p.arguments.Len() == 0 {
@@ -167,7 +168,7 @@ func (a *assembly) toolCalls() []llm.ToolCall {
 			id = fmt.Sprintf("call_%d", n)
 		}
 		seen[id] = true
-		calls = append(calls, llm.ToolCall{
+		calls = append(calls, domain.ToolCall{
 			ID:        id,
 			Name:      cmp.Or(p.name, "unknown"),
 			Arguments: repairArguments(p.arguments.String()),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/demo"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
@@ -19,7 +20,7 @@ func BenchmarkComplete(b *testing.B) {
 	url, stop, err := demo.Start(context.Background())
 	require.NoError(b, err)
 	defer stop()
-	short := llm.Request{Model: demo.Model, Messages: []llm.Message{{Role: llm.RoleUser, Content: "hello"}}}
+	short := llm.Request{Model: demo.Model, Messages: []llm.Message{{Role: domain.RoleUser, Content: "hello"}}}
 	long := short
 	for range 20 {
 		long.Tools = append(long.Tools, llm.ToolSpec{Name: "tool" + strings.Repeat("x", len(long.Tools)), Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"a path"}}}`)})
@@ -27,8 +28,8 @@ func BenchmarkComplete(b *testing.B) {
 	long.Messages = nil
 	for range 100 {
 		long.Messages = append(long.Messages,
-			llm.Message{Role: llm.RoleUser, Content: strings.Repeat("question ", 100)},
-			llm.Message{Role: llm.RoleAssistant, Content: strings.Repeat("an answer\n", 100)})
+			llm.Message{Role: domain.RoleUser, Content: strings.Repeat("question ", 100)},
+			llm.Message{Role: domain.RoleAssistant, Content: strings.Repeat("an answer\n", 100)})
 	}
 	long.Messages = append(long.Messages, short.Messages...)
 

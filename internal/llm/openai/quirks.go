@@ -9,6 +9,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 )
 
@@ -17,7 +18,7 @@ import (
 // system message is then the marked one: there is one such message.
 func markForCaching(out *openai.ChatCompletionRequest, x *exchange) {
 	for i := range out.Messages {
-		if m := &out.Messages[i]; m.Role == string(llm.RoleSystem) {
+		if m := &out.Messages[i]; m.Role == string(domain.RoleSystem) {
 			m.MultiContent = []openai.ChatMessagePart{{Type: openai.ChatMessagePartTypeText, Text: m.Content}}
 			m.Content = ""
 			x.edits.markSystem()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 )
 
@@ -75,15 +76,15 @@ func (c *Client) tune(req llm.Request, out *openai.ChatCompletionRequest) {
 func (c *Client) message(m llm.Message) openai.ChatCompletionMessage {
 	out := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content}
 	switch m.Role {
-	case llm.RoleSystem:
-	case llm.RoleTool:
+	case domain.RoleSystem:
+	case domain.RoleTool:
 		out.ToolCallID, out.Name = c.callID(m.ToolCallID), m.Name
-	case llm.RoleUser:
+	case domain.RoleUser:
 		if len(m.Images) > 0 {
 			out.Content, out.MultiContent = "", parts(m)
 			return out
 		}
-	case llm.RoleAssistant:
+	case domain.RoleAssistant:
 		out.ToolCalls = c.toolCalls(m.ToolCalls)
 		c.addReasoning(&out, m.Reasoning)
 	}
@@ -96,7 +97,7 @@ func (c *Client) message(m llm.Message) openai.ChatCompletionMessage {
 	return out
 }
 
-func (c *Client) toolCalls(calls []llm.ToolCall) []openai.ToolCall {
+func (c *Client) toolCalls(calls []domain.ToolCall) []openai.ToolCall {
 	var out []openai.ToolCall
 	for _, call := range calls {
 		out = append(out, openai.ToolCall{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
@@ -80,10 +81,10 @@ func TestFieldsOfOtherRolesAreNotSent(t *testing.T) {
 		if i == 4 {
 			m.ToolCallID = "b"
 		}
-		if m.Role != llm.RoleUser {
+		if m.Role != domain.RoleUser {
 			m.Images = []llm.Image{{MIME: "image/png", Data: []byte("png")}}
 		}
-		if m.Role != llm.RoleAssistant {
+		if m.Role != domain.RoleAssistant {
 			m.ToolCalls = req.Messages[2].ToolCalls
 		}
 	}

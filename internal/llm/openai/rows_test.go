@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
 )
@@ -170,16 +171,16 @@ func everything(model string) llm.Request {
 	return llm.Request{
 		Model: model,
 		Messages: []llm.Message{
-			{Role: llm.RoleSystem, Content: "You are Holdfast."},
-			{Role: llm.RoleUser, Content: "What is in this folder, and in this picture?", Images: []llm.Image{{MIME: "image/png", Data: []byte("picture")}}},
-			{Role: llm.RoleAssistant, Reasoning: "Look first.", ToolCalls: []llm.ToolCall{
+			{Role: domain.RoleSystem, Content: "You are Holdfast."},
+			{Role: domain.RoleUser, Content: "What is in this folder, and in this picture?", Images: []llm.Image{{MIME: "image/png", Data: []byte("picture")}}},
+			{Role: domain.RoleAssistant, Reasoning: "Look first.", ToolCalls: []domain.ToolCall{
 				{ID: "call_ab12_1_0", Name: "list_dir", Arguments: `{"path": "."}`},
 				{ID: "call_ab12_1_1", Name: "list_dir", Arguments: `{path: 'sub'`},
 			}},
-			{Role: llm.RoleTool, ToolCallID: "call_ab12_1_0", Name: "list_dir", Content: "a.txt"},
-			{Role: llm.RoleTool, ToolCallID: "call_ab12_1_1", Name: "list_dir"},
-			{Role: llm.RoleAssistant, Content: "One file, \"a.txt\"."},
-			{Role: llm.RoleUser, Content: "Thanks."},
+			{Role: domain.RoleTool, ToolCallID: "call_ab12_1_0", Name: "list_dir", Content: "a.txt"},
+			{Role: domain.RoleTool, ToolCallID: "call_ab12_1_1", Name: "list_dir"},
+			{Role: domain.RoleAssistant, Content: "One file, \"a.txt\"."},
+			{Role: domain.RoleUser, Content: "Thanks."},
 		},
 		Tools: []llm.ToolSpec{
 			{Name: "list_dir", Description: "Lists a folder.", Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},

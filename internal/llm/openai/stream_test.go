@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
@@ -39,10 +40,10 @@ func calls(lists ...string) string {
 
 func TestToolCallsOfOddProviders(t *testing.T) {
 	t.Parallel()
-	two := []llm.ToolCall{{ID: "1", Name: "a", Arguments: `{"x":1}`}, {ID: "2", Name: "b", Arguments: `{"y":2}`}}
+	two := []domain.ToolCall{{ID: "1", Name: "a", Arguments: `{"x":1}`}, {ID: "2", Name: "b", Arguments: `{"y":2}`}}
 	tests := []struct {
 		name, body string
-		want       []llm.ToolCall
+		want       []domain.ToolCall
 	}{
 		{"numbered, in pieces and interleaved", calls(
 			`{"index":0,"id":"1","function":{"name":"a","arguments":"{\"x\""}},{"index":1,"id":"2","function":{"name":"b","arguments":""}}`,
@@ -56,7 +57,7 @@ func TestToolCallsOfOddProviders(t *testing.T) {
 		{
 			"not numbered, without IDs, the same tool", calls(
 				`{"function":{"name":"a","arguments":"{\"x\":1}"}},{"function":{"name":"a","arguments":"{\"x\":2}"}}`),
-			[]llm.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x":1}`}, {ID: "call_2", Name: "a", Arguments: `{"x":2}`}},
+			[]domain.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x":1}`}, {ID: "call_2", Name: "a", Arguments: `{"x":2}`}},
 		},
 		{
 			"name and ID in every piece", calls(
@@ -67,31 +68,31 @@ func TestToolCallsOfOddProviders(t *testing.T) {
 			"the name in every piece, no ID", calls(
 				`{"index":0,"function":{"name":"a","arguments":"{\"x\""}}`, `{"index":0,"function":{"name":"a","arguments":":1}"}}`,
 				`{"index":0,"function":{"name":"a","arguments":""}}`),
-			[]llm.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x":1}`}},
+			[]domain.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x":1}`}},
 		},
 		{
 			"the same ID twice", calls(
 				`{"index":0,"id":"1","function":{"name":"a","arguments":"{\"x\":1}"}}`, `{"index":1,"id":"1","function":{"name":"b","arguments":"{\"y\":2}"}}`),
-			[]llm.ToolCall{two[0], {ID: "call_2", Name: "b", Arguments: `{"y":2}`}},
+			[]domain.ToolCall{two[0], {ID: "call_2", Name: "b", Arguments: `{"y":2}`}},
 		},
 		{
 			"an ID that we would give", calls(
 				`{"index":0,"id":"call_2","function":{"name":"a","arguments":"{\"x\":1}"}}`, `{"index":1,"function":{"name":"b","arguments":"{\"y\":2}"}}`),
-			[]llm.ToolCall{{ID: "call_2", Name: "a", Arguments: `{"x":1}`}, {ID: "call_3", Name: "b", Arguments: `{"y":2}`}},
+			[]domain.ToolCall{{ID: "call_2", Name: "a", Arguments: `{"x":1}`}, {ID: "call_3", Name: "b", Arguments: `{"y":2}`}},
 		},
 		{
 			"without a name, and with nothing at all", calls(`{"index":0,"id":"1","function":{"arguments":"{}"}}`, `{"index":1,"function":{}}`),
-			[]llm.ToolCall{{ID: "1", Name: "unknown", Arguments: `{}`}},
+			[]domain.ToolCall{{ID: "1", Name: "unknown", Arguments: `{}`}},
 		},
 		{
 			"arguments that are no text", calls(`{"index":0,"id":"1","function":{"name":"a","arguments":{"x":1}}},{"index":1,"id":"2","function":{"name":"b","arguments":null}}`),
-			[]llm.ToolCall{two[0], {ID: "2", Name: "b", Arguments: `{}`}},
+			[]domain.ToolCall{two[0], {ID: "2", Name: "b", Arguments: `{}`}},
 		},
 		{
 			"arguments null, text in text, single quotes, a fence", calls(
 				`{"index":0,"id":"1","function":{"name":"a","arguments":"null"}},{"index":1,"id":"2","function":{"name":"a","arguments":"\"{\\\"x\\\":1}\""}}`,
 				`{"index":2,"id":"3","function":{"name":"a","arguments":"{'x':1}"}},{"index":3,"id":"4","function":{"name":"a","arguments":"`+"```json\\n{\\\"x\\\":1}\\n```"+`"}}`),
-			[]llm.ToolCall{
+			[]domain.ToolCall{
 				{ID: "1", Name: "a", Arguments: `{}`},
 				{ID: "2", Name: "a", Arguments: `{"x":1}`},
 				{ID: "3", Name: "a", Arguments: `{"x":1}`},
@@ -187,9 +188,9 @@ func TestWithoutStreaming(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, llm.Response{
 		Reasoning:    "hm",
-		ToolCalls:    []llm.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x": 1}`}},
+		ToolCalls:    []domain.ToolCall{{ID: "call_1", Name: "a", Arguments: `{"x": 1}`}},
 		FinishReason: "tool_calls",
-		Usage:        llm.Usage{PromptTokens: 3, CompletionTokens: 4},
+		Usage:        domain.Usage{PromptTokens: 3, CompletionTokens: 4},
 		Model:        llmtest.Model,
 	}, resp)
 	require.False(t, s.Requests()[0].Stream)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
 )
@@ -29,7 +29,7 @@ func TestCachedTokensInTheWordsOfEachProvider(t *testing.T) {
 		resp, err := complete(t, openai.Options{}, llmtest.Raw("text/event-stream", stream))
 		require.NoError(t, err)
 		require.Equal(t, tt.want, resp.CachedTokens, name)
-		require.Equal(t, llm.Usage{PromptTokens: 100, CompletionTokens: 5}, resp.Usage, name)
+		require.Equal(t, domain.Usage{PromptTokens: 100, CompletionTokens: 5}, resp.Usage, name)
 
 		whole := `{"model":"m","choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],` + usage + `}`
 		resp, err = complete(t, openai.Options{NoStream: true}, llmtest.Raw("application/json", whole))

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Price is what tokens of a model cost, in US dollars per million. The zero value
@@ -20,7 +20,7 @@ type Price struct {
 // Cost returns what a call costs in millionths of a US dollar, of whose prompt so
 // many tokens were cached. It is an estimate: what providers add for long
 // prompts, for writing to a cache or at certain hours is left out.
-func (p Price) Cost(u llm.Usage, cached int) (microdollars int64) {
+func (p Price) Cost(u domain.Usage, cached int) (microdollars int64) {
 	cheap := p.Cached
 	if cheap == 0 {
 		cheap = p.Input
@@ -68,7 +68,7 @@ func (t *Table) Lookup(provider string, models ...string) (Price, bool) {
 
 // Cost is [Price.Cost] of a provider's model. It is not known where the price is
 // not.
-func (t *Table) Cost(u llm.Usage, cached int, provider string, models ...string) (microdollars int64, known bool) {
+func (t *Table) Cost(u domain.Usage, cached int, provider string, models ...string) (microdollars int64, known bool) {
 	p, known := t.Lookup(provider, models...)
 	return p.Cost(u, cached), known
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/price"
 )
@@ -13,12 +14,12 @@ import (
 func TestCost(t *testing.T) {
 	t.Parallel()
 	p := price.Price{Input: 2, Cached: 0.5, Output: 8}
-	require.EqualValues(t, 10_000_000, p.Cost(llm.Usage{PromptTokens: 1_000_000, CompletionTokens: 1_000_000}, 0), "ten dollars")
-	require.EqualValues(t, 600*2+400*0.5+50*8, p.Cost(llm.Usage{PromptTokens: 1000, CompletionTokens: 50}, 400))
-	require.EqualValues(t, 500, p.Cost(llm.Usage{PromptTokens: 1000}, 5000), "no more is cached than there is")
-	require.EqualValues(t, 2000, price.Price{Input: 2}.Cost(llm.Usage{PromptTokens: 1000}, 400), "no price of its own")
-	require.EqualValues(t, 1, price.Price{Input: 0.06}.Cost(llm.Usage{PromptTokens: 10}, 0), "0.6 is nearer to 1")
-	require.Zero(t, price.Price{}.Cost(llm.Usage{PromptTokens: 1000, CompletionTokens: 1000}, 0))
+	require.EqualValues(t, 10_000_000, p.Cost(domain.Usage{PromptTokens: 1_000_000, CompletionTokens: 1_000_000}, 0), "ten dollars")
+	require.EqualValues(t, 600*2+400*0.5+50*8, p.Cost(domain.Usage{PromptTokens: 1000, CompletionTokens: 50}, 400))
+	require.EqualValues(t, 500, p.Cost(domain.Usage{PromptTokens: 1000}, 5000), "no more is cached than there is")
+	require.EqualValues(t, 2000, price.Price{Input: 2}.Cost(domain.Usage{PromptTokens: 1000}, 400), "no price of its own")
+	require.EqualValues(t, 1, price.Price{Input: 0.06}.Cost(domain.Usage{PromptTokens: 10}, 0), "0.6 is nearer to 1")
+	require.Zero(t, price.Price{}.Cost(domain.Usage{PromptTokens: 1000, CompletionTokens: 1000}, 0))
 }
 
 func TestLookup(t *testing.T) {
@@ -70,9 +71,9 @@ func TestLookup(t *testing.T) {
 			got, known := table.Lookup(tt.provider, tt.models...)
 			require.Equal(t, tt.known, known)
 			require.Equal(t, tt.want, got)
-			cost, known := table.Cost(llm.Usage{PromptTokens: 100, CompletionTokens: 10}, 50, tt.provider, tt.models...)
+			cost, known := table.Cost(domain.Usage{PromptTokens: 100, CompletionTokens: 10}, 50, tt.provider, tt.models...)
 			require.Equal(t, tt.known, known)
-			require.Equal(t, tt.want.Cost(llm.Usage{PromptTokens: 100, CompletionTokens: 10}, 50), cost)
+			require.Equal(t, tt.want.Cost(domain.Usage{PromptTokens: 100, CompletionTokens: 10}, 50), cost)
 		})
 	}
 }

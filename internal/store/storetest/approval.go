@@ -7,23 +7,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // where is where the suite's messages come from.
-var where = store.Route{Channel: channel, Chat: "c1", Thread: "t1"}
+var where = domain.Route{Channel: channel, Chat: "c1", Thread: "t1"}
 
 // question is one about a call of step 1.
-func question(turn string, index int) store.Approval {
-	return store.Approval{
-		Call: protocol.CallKey(turn, 1, index), Turn: turn, WorkflowID: "session/" + session, Tool: "exec", Title: secret, Arguments: "hash",
+func question(turn string, index int) domain.Approval {
+	return domain.Approval{
+		Call: domain.CallKey(turn, 1, index), Turn: turn, WorkflowID: "session/" + session, Tool: "exec", Title: secret, ArgumentsHash: "hash",
 	}
 }
 
 // ask asks about a call of turn m1.
-func (b *bundle) ask(t *testing.T, index int) (store.Approval, string) {
+func (b *bundle) ask(t *testing.T, index int) (domain.Approval, string) {
 	t.Helper()
 	asked, outbox, err := b.AskApproval(t.Context(), question("m1", index), time.Hour, secret)
 	require.NoError(t, err)
@@ -42,7 +41,7 @@ func (b *bundle) asking(t *testing.T, n int) {
 	b.complete(t, "m1", 1, names...)
 }
 
-func (b *bundle) waiting(t *testing.T, where store.Route) []string {
+func (b *bundle) waiting(t *testing.T, where domain.Route) []string {
 	t.Helper()
 	rows, err := b.WaitingApprovals(t.Context(), where)
 	require.NoError(t, err)
@@ -57,7 +56,7 @@ func (b *bundle) waiting(t *testing.T, where store.Route) []string {
 func approvals(t *testing.T, b *bundle) {
 	b.asking(t, 3)
 	first, outbox := b.ask(t, 0)
-	require.Equal(t, channels.ApprovalWaiting, first.Status)
+	require.Equal(t, domain.ApprovalWaiting, first.Status)
 	require.WithinDuration(t, time.Now().Add(time.Hour), first.ExpiresAt, time.Minute)
 	again, same := b.ask(t, 0)
 	require.Equal(t, first, again)
@@ -67,20 +66,20 @@ func approvals(t *testing.T, b *bundle) {
 	out, err := b.Outbox(t.Context(), outbox)
 	require.NoError(t, err)
 	require.Equal(t, first.ID, out.Approval)
-	require.Equal(t, where, store.Route{Channel: out.Channel, Chat: out.Chat, Thread: out.Thread})
+	require.Equal(t, where, domain.Route{Channel: out.Channel, Chat: out.Chat, Thread: out.Thread})
 	require.Equal(t, []string{"m1.1.0", "m1.1.1", "m1.1.2"}, b.waiting(t, where))
-	require.Len(t, b.waiting(t, store.Route{}), 3)
-	require.Empty(t, b.waiting(t, store.Route{Channel: channel, Chat: "c1"}), "another thread")
+	require.Len(t, b.waiting(t, domain.Route{}), 3)
+	require.Empty(t, b.waiting(t, domain.Route{Channel: channel, Chat: "c1"}), "another thread")
 
 	other := question("m1", 0)
-	other.Arguments = "other"
+	other.ArgumentsHash = "other"
 	_, _, err = b.AskApproval(t.Context(), other, time.Hour, "?")
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, domain.ErrConflict)
 
-	decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: first.ID, Status: channels.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
+	decided, err := b.DecideApproval(t.Context(), domain.Decision{Approval: first.ID, Status: domain.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
 	require.NoError(t, err)
-	require.Equal(t, channels.ApprovalApproved, decided.Status)
-	late, err := b.DecideApproval(t.Context(), store.Decision{Approval: first.ID, Status: channels.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
+	require.Equal(t, domain.ApprovalApproved, decided.Status)
+	late, err := b.DecideApproval(t.Context(), domain.Decision{Approval: first.ID, Status: domain.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
 	require.NoError(t, err)
 	require.Equal(t, decided, late, "the first answer counts")
 	asked, _ := b.ask(t, 0)
@@ -89,16 +88,16 @@ func approvals(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.Equal(t, decided, found)
 	_, err = b.ApprovalDecidedIn(t.Context(), "in test:bob")
-	require.ErrorIs(t, err, store.ErrNotFound)
-	_, err = b.DecideApproval(t.Context(), store.Decision{Approval: "nothing", Status: channels.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
+	_, err = b.DecideApproval(t.Context(), domain.Decision{Approval: "nothing", Status: domain.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
+	require.ErrorIs(t, err, domain.ErrNotFound)
 
-	_, err = b.EndTurn(t.Context(), store.End{Session: session, Channel: channel, Turn: "m1", Status: store.TurnStopped, Reply: "Stopped.", Fill: "stopped"})
+	_, err = b.EndTurn(t.Context(), store.End{Session: session, Channel: channel, Turn: "m1", Status: domain.TurnStopped, Reply: "Stopped.", Fill: "stopped"})
 	require.NoError(t, err)
 	require.Empty(t, b.waiting(t, where))
-	dropped, err := b.DecideApproval(t.Context(), store.Decision{Approval: protocol.ApprovalID("m1.1.1"), Status: channels.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
+	dropped, err := b.DecideApproval(t.Context(), domain.Decision{Approval: domain.ApprovalID("m1.1.1"), Status: domain.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
 	require.NoError(t, err)
-	require.Equal(t, channels.ApprovalDropped, dropped.Status)
+	require.Equal(t, domain.ApprovalDropped, dropped.Status)
 	_, _, err = b.AskApproval(t.Context(), question("m1", 1), time.Hour, "?")
 	require.ErrorIs(t, err, store.ErrTurnEnded)
 }
@@ -109,15 +108,15 @@ func approvalExpires(t *testing.T, b *bundle) {
 	_, _, err := b.AskApproval(t.Context(), question("m1", 0), -time.Second, "?")
 	require.NoError(t, err)
 	require.Empty(t, b.waiting(t, where))
-	decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: protocol.ApprovalID("m1.1.0"), Status: channels.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
+	decided, err := b.DecideApproval(t.Context(), domain.Decision{Approval: domain.ApprovalID("m1.1.0"), Status: domain.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
 	require.NoError(t, err)
-	require.Equal(t, channels.ApprovalExpired, decided.Status)
+	require.Equal(t, domain.ApprovalExpired, decided.Status)
 	require.Empty(t, decided.DecidedBy)
 
 	_, _, err = b.AskApproval(t.Context(), question("m1", 1), -time.Second, "?")
 	require.NoError(t, err)
 	asked, _ := b.ask(t, 1)
-	require.Equal(t, channels.ApprovalExpired, asked.Status, "asked again")
+	require.Equal(t, domain.ApprovalExpired, asked.Status, "asked again")
 }
 
 // approvalRace has many answer one question.
@@ -127,8 +126,8 @@ func approvalRace(t *testing.T, b *bundle) {
 	var mine atomic.Int32
 	all(8, func(i int) {
 		by := "test:" + string(rune('a'+i))
-		status := []channels.ApprovalStatus{channels.ApprovalApproved, channels.ApprovalDenied}[i%2]
-		decided, err := b.DecideApproval(t.Context(), store.Decision{Approval: asked.ID, Status: status, By: by, In: "in " + by})
+		status := []domain.ApprovalStatus{domain.ApprovalApproved, domain.ApprovalDenied}[i%2]
+		decided, err := b.DecideApproval(t.Context(), domain.Decision{Approval: asked.ID, Status: status, By: by, In: "in " + by})
 		if err != nil {
 			t.Error(err)
 		}
@@ -150,7 +149,7 @@ func approvalOfSubagent(t *testing.T, b *bundle) {
 	asked, outbox, err := b.AskApproval(t.Context(), q, time.Hour, secret)
 	require.NoError(t, err)
 	require.NotEmpty(t, outbox)
-	require.Equal(t, where, store.Route{Channel: asked.Channel, Chat: asked.Chat, Thread: asked.Thread})
+	require.Equal(t, where, domain.Route{Channel: asked.Channel, Chat: asked.Chat, Thread: asked.Thread})
 	require.Equal(t, "ana", asked.Sender)
 }
 

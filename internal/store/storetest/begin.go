@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func begin(t *testing.T, b *bundle) {
@@ -13,15 +13,15 @@ func begin(t *testing.T, b *bundle) {
 	begun := b.begin(t, step("m1", 1, "m1", "m2"))
 	require.False(t, begun.Answered)
 	require.Nil(t, begun.Completion)
-	require.Equal(t, store.Turn{
-		ID: "m1", Session: session, Status: store.TurnRunning, Sender: "ana",
+	require.Equal(t, domain.Turn{
+		ID: "m1", Session: session, Status: domain.TurnRunning, Sender: "ana",
 		WorkflowID: "w1", RunID: "r1", StartedAt: begun.Turn.StartedAt,
 	}, begun.Turn)
 	require.False(t, begun.Turn.StartedAt.IsZero())
 	require.Equal(t, []string{"m1", "m2"}, ids(begun.Inbound))
 	require.Equal(t, []string{"u: text of m1", "u: text of m2"}, contents(begun.History))
 	second := begun.History[1]
-	require.Equal(t, store.Message{
+	require.Equal(t, domain.Message{
 		Turn: "m1", Step: 1, Index: 1, Role: "user", Content: "text of m2", Sender: "ana", Source: "m2", CreatedAt: second.CreatedAt,
 	}, second)
 }
@@ -40,7 +40,7 @@ func beginAgain(t *testing.T, b *bundle) {
 
 	b.complete(t, "m1", 2)
 	ended := b.begin(t, step("m1", 3, "m2"))
-	require.Equal(t, store.TurnDone, ended.Turn.Status)
+	require.Equal(t, domain.TurnDone, ended.Turn.Status)
 	require.Equal(t, []string{"m1"}, ids(ended.Inbound), "an ended turn takes no more messages in")
 }
 
@@ -77,7 +77,7 @@ func answered(t *testing.T, b *bundle) {
 	require.Equal(t, "m1", begun.Turn.ID)
 	require.Equal(t, "o1", begun.Turn.Outbox)
 	_, err := b.Turn(t.Context(), "m2")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 
 	begun = b.begin(t, step("m2", 1, "m2", "m3"))
 	require.False(t, begun.Answered)
@@ -88,12 +88,12 @@ func answered(t *testing.T, b *bundle) {
 func beginMissing(t *testing.T, b *bundle) {
 	b.accept(t, "m1")
 	_, err := b.Begin(t.Context(), step("m1", 1, "m1", "absent"))
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	in, err := b.Inbound(t.Context(), "m1")
 	require.NoError(t, err)
 	require.Empty(t, in.Turn, "a call that failed leaves nothing behind")
 	_, err = b.Begin(t.Context(), step("m1", 2))
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 // tooled runs a turn of one message and one tool round: four rows.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -17,14 +17,14 @@ func completion(t *testing.T, b *bundle) {
 	b.accept(t, "m1")
 	b.begin(t, step("m1", 1, "m1"))
 	_, err := b.Completion(t.Context(), "m1", 1)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 
 	c := completed("m1", 1, "exec", "grep")
 	c.Message.Reasoning = "hm"
 	first, outbox, err := b.SaveCompletion(t.Context(), c)
 	require.NoError(t, err)
 	require.Empty(t, outbox)
-	c.Message.Turn, c.Message.Step, c.Message.Role, c.Message.CreatedAt = "m1", 1, llm.RoleAssistant, first.CreatedAt
+	c.Message.Turn, c.Message.Step, c.Message.Role, c.Message.CreatedAt = "m1", 1, domain.RoleAssistant, first.CreatedAt
 	require.Equal(t, c.Message, first)
 
 	late := completed("m1", 1)
@@ -38,11 +38,11 @@ func completion(t *testing.T, b *bundle) {
 	require.Equal(t, first, read)
 	turn, err := b.Turn(t.Context(), "m1")
 	require.NoError(t, err)
-	require.Equal(t, store.TurnRunning, turn.Status, "who came late ended nothing")
+	require.Equal(t, domain.TurnRunning, turn.Status, "who came late ended nothing")
 	require.Equal(t, 1, turn.Steps)
 
 	_, _, err = b.SaveCompletion(t.Context(), completed("absent", 1))
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 func completionRace(t *testing.T, b *bundle) {
@@ -79,7 +79,7 @@ func usage(t *testing.T, b *bundle) {
 	b.complete(t, "m1", 2)
 	turn, err := b.Turn(t.Context(), "m1")
 	require.NoError(t, err)
-	require.Equal(t, llm.Usage{PromptTokens: 20, CompletionTokens: 4}, turn.Usage)
+	require.Equal(t, domain.Usage{PromptTokens: 20, CompletionTokens: 4}, turn.Usage)
 	require.Equal(t, 2, turn.Steps)
 	found, err := b.Session(t.Context(), session)
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func final(t *testing.T, b *bundle) {
 	}
 	turn, err := b.Turn(t.Context(), "m1")
 	require.NoError(t, err)
-	require.Equal(t, store.TurnDone, turn.Status)
+	require.Equal(t, domain.TurnDone, turn.Status)
 	require.Equal(t, "m1 says 1", turn.Reply)
 	require.Equal(t, "o1", turn.Outbox)
 	require.WithinDuration(t, time.Now(), turn.EndedAt, time.Minute)
@@ -104,8 +104,8 @@ func final(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), out.ClaimedAt, time.Minute)
 	out.ClaimedAt = time.Time{}
-	require.Equal(t, store.Outbound{
-		ID: "o1", Turn: "m1", Channel: channel, Session: session, Chat: "c1", Thread: "t1", Text: "m1 says 1", State: store.OutboxPending, Fence: 1,
+	require.Equal(t, domain.Outbound{
+		ID: "o1", Turn: "m1", Channel: channel, Session: session, Chat: "c1", Thread: "t1", Text: "m1 says 1", State: domain.OutboxPending, Fence: 1,
 	}, out)
 }
 
@@ -118,7 +118,7 @@ func push(t *testing.T, b *bundle) {
 	_, outbox := b.complete(t, "m1", 1)
 	require.Empty(t, outbox)
 	_, err = b.ClaimOutbox(t.Context(), "o1")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 func result(t *testing.T, b *bundle) {
@@ -133,7 +133,7 @@ func result(t *testing.T, b *bundle) {
 	m.Failed = true
 	first, err := b.SaveResult(t.Context(), m)
 	require.NoError(t, err)
-	m.Role, m.CreatedAt = llm.RoleTool, first.CreatedAt
+	m.Role, m.CreatedAt = domain.RoleTool, first.CreatedAt
 	require.Equal(t, m, first)
 
 	again, err := b.SaveResult(t.Context(), resultOf("m1", 0, "another"))
@@ -145,7 +145,7 @@ func result(t *testing.T, b *bundle) {
 	require.Equal(t, first, read)
 
 	_, err = b.SaveResult(t.Context(), resultOf("absent", 0, "x"))
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 func fullResult(t *testing.T, b *bundle) {
@@ -167,7 +167,7 @@ func fullResult(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.Equal(t, "short", string(full))
 	_, err = b.FullResult(t.Context(), "m1", 1, 2)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	require.Empty(t, b.begin(t, step("m1", 2)).History[2].Full)
 }
 
@@ -198,7 +198,7 @@ func intend(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.Empty(t, none)
 	_, _, err = b.Intend(t.Context(), store.Intent{Turn: "absent", Call: "absent.1.0"})
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 // anyText writes what text columns might refuse.
@@ -214,7 +214,7 @@ func anyText(t *testing.T, b *bundle) {
 	require.NoError(t, err, "the same broken text is the same message")
 	require.False(t, fresh)
 	_, err = b.Inbound(t.Context(), nasty)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 
 	begun := b.begin(t, step("m1", 1, "m1"))
 	require.Equal(t, cleaned, begun.History[0].Content)
@@ -231,7 +231,7 @@ func anyText(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.Equal(t, cleaned, saved.Content)
 
-	turn, err := b.EndTurn(t.Context(), store.End{Session: session, Channel: channel, Turn: "m1", Status: store.TurnFailed, Reply: nasty})
+	turn, err := b.EndTurn(t.Context(), store.End{Session: session, Channel: channel, Turn: "m1", Status: domain.TurnFailed, Reply: nasty})
 	require.NoError(t, err)
 	require.Equal(t, cleaned, turn.Reply)
 	out, err := b.ClaimOutbox(t.Context(), turn.Outbox)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -21,7 +22,7 @@ func consolidate(t *testing.T, b *bundle) {
 			id := fmt.Sprintf("m%02d", said)
 			b.accept(t, id)
 			input := step(id, 1, id)
-			input.Scope = func(store.Inbound) string { return scope }
+			input.Scope = func(domain.Inbound) string { return scope }
 			b.begin(t, input)
 			b.complete(t, id, 1)
 		}
@@ -30,7 +31,7 @@ func consolidate(t *testing.T, b *bundle) {
 	work := func(id string, n int) {
 		b.accept(t, id)
 		input := step(id, 1, id)
-		input.Scope = func(store.Inbound) string { return scope }
+		input.Scope = func(domain.Inbound) string { return scope }
 		b.begin(t, input)
 		b.complete(t, id, 1, make([]string, n-3)...)
 		for i := range n - 3 {

@@ -6,25 +6,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 func stop(turn string, messages ...string) store.End {
 	return store.End{
-		Session: session, Channel: channel, Turn: turn, Messages: messages, Status: store.TurnStopped,
+		Session: session, Channel: channel, Turn: turn, Messages: messages, Status: domain.TurnStopped,
 		Reply: "Stopped.", Fill: "not run: stopped", WorkflowID: "w1", RunID: "r1",
 	}
 }
 
-func (b *bundle) end(t *testing.T, e store.End) store.Turn {
+func (b *bundle) end(t *testing.T, e store.End) domain.Turn {
 	t.Helper()
 	turn, err := b.EndTurn(t.Context(), e)
 	require.NoError(t, err)
 	return turn
 }
 
-func (b *bundle) transcript(t *testing.T) []store.Message {
+func (b *bundle) transcript(t *testing.T) []domain.Message {
 	t.Helper()
 	rows, err := b.Transcript(t.Context(), session, -1, 0)
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func end(t *testing.T, b *bundle) {
 	b.begin(t, step("m1", 2, "m2"))
 
 	turn := b.end(t, stop("m1", "m2", "m3"))
-	require.Equal(t, store.TurnStopped, turn.Status)
+	require.Equal(t, domain.TurnStopped, turn.Status)
 	require.Equal(t, "Stopped.", turn.Reply)
 	require.Equal(t, "o1", turn.Outbox)
 	require.False(t, turn.EndedAt.IsZero())
@@ -68,7 +68,7 @@ func endAgain(t *testing.T, b *bundle) {
 	first := b.end(t, stop("m1", "m1"))
 	rows := b.transcript(t)
 	again := stop("m1", "m1", "m2")
-	again.Status, again.Reply = store.TurnFailed, "Failed."
+	again.Status, again.Reply = domain.TurnFailed, "Failed."
 	require.Equal(t, first, b.end(t, again))
 	require.Equal(t, rows, b.transcript(t))
 	in, err := b.Inbound(t.Context(), "m2")
@@ -77,7 +77,7 @@ func endAgain(t *testing.T, b *bundle) {
 
 	b.whole(t, "m3")
 	ended := b.end(t, stop("m3"))
-	require.Equal(t, store.TurnDone, ended.Status)
+	require.Equal(t, domain.TurnDone, ended.Status)
 }
 
 func endUnbegun(t *testing.T, b *bundle) {
@@ -85,7 +85,7 @@ func endUnbegun(t *testing.T, b *bundle) {
 	silent := stop("m1", "m1", "m2")
 	silent.Silent = true
 	turn := b.end(t, silent)
-	require.Equal(t, store.TurnStopped, turn.Status)
+	require.Equal(t, domain.TurnStopped, turn.Status)
 	require.Equal(t, "ana", turn.Sender)
 	require.Empty(t, turn.Outbox)
 	require.Equal(t, []string{"u: text of m1", "u: text of m2", "a: Stopped."}, contents(b.transcript(t)))
@@ -98,7 +98,7 @@ func endNothing(t *testing.T, b *bundle) {
 	b.begin(t, step("m1", 1, "m1", "m2"))
 	require.Empty(t, b.end(t, stop("m2", "m2")).ID)
 	_, err := b.Turn(t.Context(), "m2")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 func zombies(t *testing.T, b *bundle) {
@@ -149,9 +149,9 @@ func endRace(t *testing.T, b *bundle) {
 		case 2:
 			_, err = b.Begin(t.Context(), step("m1", 2, "m2"))
 		case 3:
-			var turn store.Turn
+			var turn domain.Turn
 			turn, err = b.EndTurn(t.Context(), stop("m1"))
-			if turn.Status == store.TurnStopped {
+			if turn.Status == domain.TurnStopped {
 				ended.Add(1)
 			}
 		}
@@ -162,7 +162,7 @@ func endRace(t *testing.T, b *bundle) {
 	require.EqualValues(t, 4, ended.Load())
 	rows := b.transcript(t)
 	requireValid(t, rows)
-	require.Equal(t, llm.RoleAssistant, rows[len(rows)-1].Role)
+	require.Equal(t, domain.RoleAssistant, rows[len(rows)-1].Role)
 }
 
 func answer(t *testing.T, b *bundle) {
@@ -171,8 +171,8 @@ func answer(t *testing.T, b *bundle) {
 	turn, fresh, err := b.Answer(t.Context(), in)
 	require.NoError(t, err)
 	require.True(t, fresh)
-	require.Equal(t, store.Turn{
-		ID: "m1", Session: session, Status: store.TurnDone, Sender: "ana", Reply: "Help.", Outbox: "o1",
+	require.Equal(t, domain.Turn{
+		ID: "m1", Session: session, Status: domain.TurnDone, Sender: "ana", Reply: "Help.", Outbox: "o1",
 		WorkflowID: "w1", RunID: "r1", StartedAt: turn.StartedAt, EndedAt: turn.EndedAt,
 	}, turn)
 	in.Reply = "Other."
@@ -184,11 +184,11 @@ func answer(t *testing.T, b *bundle) {
 	out, err := b.ClaimOutbox(t.Context(), "o1")
 	require.NoError(t, err)
 	require.Equal(t, "Help.", out.Text)
-	require.True(t, b.begin(t, step("m1", 1, "m1")).Turn.Status == store.TurnDone)
+	require.True(t, b.begin(t, step("m1", 1, "m1")).Turn.Status == domain.TurnDone)
 
 	in.Message = "absent"
 	_, _, err = b.Answer(t.Context(), in)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	b.accept(t, "m2")
 	in.Message, in.Silent = "m2", true
 	turn, _, err = b.Answer(t.Context(), in)

@@ -8,8 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // all runs do in n goroutines and waits for them.
@@ -35,14 +34,14 @@ func acceptOnce(t *testing.T, b *bundle) {
 	other := message("m1")
 	other.Text = "another"
 	_, _, err = b.Accept(t.Context(), other)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, domain.ErrConflict)
 	other = message("m1")
 	other.Session = "test:c2"
 	_, _, err = b.Accept(t.Context(), other)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, domain.ErrConflict)
 
 	_, err = b.Inbound(t.Context(), "m2")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 func acceptRace(t *testing.T, b *bundle) {
@@ -60,10 +59,10 @@ func acceptRace(t *testing.T, b *bundle) {
 }
 
 func acceptFields(t *testing.T, b *bundle) {
-	in := store.Inbound{
+	in := domain.Inbound{
 		ID: "m1", Session: session, Channel: channel, Chat: "c", Thread: "t", Sender: "u", SenderName: "Ana", Text: "x",
-		Command: "new", Push: true, Join: true, PlatformID: "p1", Child: "m0.1.0", Job: "j1",
-		Files:  []channels.File{{ID: "F1", Name: "a.png", MIME: "image/png", Size: 7, URL: "https://files.example.com/F1"}},
+		Command: "new", Push: true, Queue: true, PlatformID: "p1", Child: "m0.1.0", Job: "j1",
+		Files:  []domain.File{{ID: "F1", Name: "a.png", MIME: "image/png", Size: 7, URL: "https://files.example.com/F1"}},
 		SentAt: time.Date(2024, 2, 29, 23, 59, 59, 123456000, time.FixedZone("", 3600)),
 	}
 	stored, _, err := b.Accept(t.Context(), in)
@@ -107,7 +106,7 @@ func sweep(t *testing.T, b *bundle) {
 
 func messageState(t *testing.T, b *bundle) {
 	_, _, err := b.MessageState(t.Context(), "m1")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 
 	b.accept(t, "m1", "m2")
 	in, turn, err := b.MessageState(t.Context(), "m1")
@@ -119,11 +118,11 @@ func messageState(t *testing.T, b *bundle) {
 	in, turn, err = b.MessageState(t.Context(), "m2")
 	require.NoError(t, err)
 	require.Equal(t, "m1", in.Turn)
-	require.Equal(t, store.TurnRunning, turn.Status)
+	require.Equal(t, domain.TurnRunning, turn.Status)
 
 	b.complete(t, "m1", 1)
 	_, turn, err = b.MessageState(t.Context(), "m2")
 	require.NoError(t, err)
-	require.Equal(t, store.TurnDone, turn.Status)
+	require.Equal(t, domain.TurnDone, turn.Status)
 	require.Equal(t, "m1 says 1", turn.Reply)
 }

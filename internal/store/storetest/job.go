@@ -8,15 +8,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func job(id string) store.Job {
-	return store.Job{ID: id, Name: "stand-up", Message: "remind us", Kind: store.JobCron, Spec: "0 9 * * 1-5", Zone: "Europe/Berlin"}
+func job(id string) domain.Job {
+	return domain.Job{ID: id, Name: "stand-up", Message: "remind us", Kind: domain.JobCron, Spec: "0 9 * * 1-5", Zone: "Europe/Berlin"}
 }
 
-func (b *bundle) addJob(t *testing.T, j store.Job, turn string) store.Job {
+func (b *bundle) addJob(t *testing.T, j domain.Job, turn string) domain.Job {
 	t.Helper()
 	stored, err := b.AddJob(t.Context(), j, turn, 10)
 	require.NoError(t, err)
@@ -29,13 +29,13 @@ func jobOnce(t *testing.T, b *bundle) {
 	_, _, err := b.Accept(t.Context(), in)
 	require.NoError(t, err)
 	_, err = b.AddJob(t.Context(), job("j1"), "m1", 10)
-	require.ErrorIs(t, err, store.ErrNotFound, "the turn has not begun")
+	require.ErrorIs(t, err, domain.ErrNotFound, "the turn has not begun")
 	b.begin(t, step("m1", 1, "m1"))
 
 	stored := b.addJob(t, job("j1"), "m1")
 	want := job("j1")
 	want.Session, want.SenderName, want.CreatedAt = session, "Ana", stored.CreatedAt
-	want.Route = store.Route{Channel: channel, Chat: "c1", Thread: "t1", Sender: "ana", Push: true}
+	want.Route = domain.Route{Channel: channel, Chat: "c1", Thread: "t1", Sender: "ana", Push: true}
 	require.Equal(t, want, stored)
 	require.WithinDuration(t, time.Now(), stored.CreatedAt, time.Minute)
 
@@ -52,16 +52,16 @@ func jobOnce(t *testing.T, b *bundle) {
 
 func jobLife(t *testing.T, b *bundle) {
 	given := job("j1")
-	given.Session, given.Route, given.SenderName = "cli", store.Route{Channel: "slack", Chat: "C1", Push: true}, "operator"
+	given.Session, given.Route, given.SenderName = "cli", domain.Route{Channel: "slack", Chat: "C1", Push: true}, "operator"
 	stored := b.addJob(t, given, "")
 	require.Equal(t, given.Route, stored.Route)
 	other := job("j2")
-	other.Session, other.Kind, other.Spec = session, store.JobAt, "2030-01-02T03:04:05Z"
+	other.Session, other.Kind, other.Spec = session, domain.JobAt, "2030-01-02T03:04:05Z"
 	b.addJob(t, other, "")
 
 	require.Equal(t, []string{"j1", "j2"}, b.jobIDs(t, ""))
 	require.Equal(t, []string{"j1"}, b.jobIDs(t, "cli"))
-	require.Equal(t, []string{"j1"}, b.jobIDs(t, protocol.JobSession("j1")), "its own session sees what its conversation sees")
+	require.Equal(t, []string{"j1"}, b.jobIDs(t, domain.JobSession("j1")), "its own session sees what its conversation sees")
 	require.Empty(t, b.jobIDs(t, "nobody's"))
 
 	require.Equal(t, []string{"j1", "j2"}, b.unsettled(t))
@@ -76,8 +76,8 @@ func jobLife(t *testing.T, b *bundle) {
 	require.NoError(t, b.PauseJob(t.Context(), "j1", false))
 
 	require.NoError(t, b.RemoveJob(t.Context(), "j1"))
-	require.ErrorIs(t, b.RemoveJob(t.Context(), "j1"), store.ErrNotFound)
-	require.ErrorIs(t, b.PauseJob(t.Context(), "j1", true), store.ErrNotFound)
+	require.ErrorIs(t, b.RemoveJob(t.Context(), "j1"), domain.ErrNotFound)
+	require.ErrorIs(t, b.PauseJob(t.Context(), "j1", true), domain.ErrNotFound)
 	removed, err := b.Job(t.Context(), "j1")
 	require.NoError(t, err)
 	require.True(t, removed.Removed)
@@ -87,7 +87,7 @@ func jobLife(t *testing.T, b *bundle) {
 	require.NoError(t, b.ScheduledJob(t.Context(), "j1", false))
 	require.Equal(t, []string{"j2"}, b.unsettled(t))
 	_, err = b.Job(t.Context(), "j3")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 func (b *bundle) jobIDs(t *testing.T, session string) (ids []string) {
@@ -112,8 +112,8 @@ func (b *bundle) unsettled(t *testing.T) (ids []string) {
 
 func firing(job, id string) store.Firing {
 	in := message(id)
-	in.Session = protocol.JobSession(job)
-	in.Gathered = &store.Gathered{Text: in.Text, Zone: "Europe/Berlin"}
+	in.Session = domain.JobSession(job)
+	in.Gathered = &domain.Gathered{Text: in.Text, Zone: "Europe/Berlin"}
 	return store.Firing{Message: in, Job: job}
 }
 
@@ -139,7 +139,7 @@ func jobFires(t *testing.T, b *bundle) {
 	_, err = b.Fire(t.Context(), skipped)
 	require.ErrorIs(t, err, store.ErrBusy, "accepted and not answered")
 	_, err = b.Inbound(t.Context(), "f2")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 
 	in := step("f1", 1, "f1")
 	in.Session = stored.Session
@@ -160,7 +160,7 @@ func jobFires(t *testing.T, b *bundle) {
 	_, err = b.Fire(t.Context(), last)
 	require.NoError(t, err)
 	_, err = b.Fire(t.Context(), firing("j1", "f6"))
-	require.ErrorIs(t, err, store.ErrNotFound, "it has done what it was for")
+	require.ErrorIs(t, err, domain.ErrNotFound, "it has done what it was for")
 	_, err = b.Fire(t.Context(), last)
 	require.NoError(t, err, "a retry")
 	_, err = b.Fire(t.Context(), firing("", "f7"))
@@ -192,6 +192,6 @@ func silent(t *testing.T, b *bundle) {
 	require.Empty(t, outbox)
 	turn, err := b.Turn(t.Context(), "m1")
 	require.NoError(t, err)
-	require.Equal(t, store.TurnDone, turn.Status)
+	require.Equal(t, domain.TurnDone, turn.Status)
 	require.Equal(t, c.Reply, turn.Reply)
 }

@@ -6,10 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func (b *bundle) claim(t *testing.T) store.Outbound {
+func (b *bundle) claim(t *testing.T) domain.Outbound {
 	t.Helper()
 	out, err := b.ClaimOutbox(t.Context(), "o1")
 	require.NoError(t, err)
@@ -25,7 +26,7 @@ func fences(t *testing.T, b *bundle) {
 	require.ErrorIs(t, b.Release(t.Context(), "o1", first.Fence, "429"), store.ErrFenced)
 	require.NoError(t, b.MarkSent(t.Context(), "o1", second.Fence, "p2"))
 	require.ErrorIs(t, b.MarkSent(t.Context(), "o1", first.Fence, "p1"), store.ErrFenced)
-	require.ErrorIs(t, b.MarkSent(t.Context(), "absent", 1, "p1"), store.ErrNotFound)
+	require.ErrorIs(t, b.MarkSent(t.Context(), "absent", 1, "p1"), domain.ErrNotFound)
 }
 
 func claims(t *testing.T, b *bundle) {
@@ -76,7 +77,7 @@ func closed(t *testing.T, b *bundle) {
 	require.Error(t, b.Release(t.Context(), "o1", out.Fence, "429"))
 	for range 2 {
 		sent := b.claim(t)
-		require.Equal(t, store.OutboxSent, sent.State)
+		require.Equal(t, domain.OutboxSent, sent.State)
 		require.Equal(t, "p1", sent.PlatformID)
 		require.Equal(t, out.Fence, sent.Fence)
 		require.False(t, sent.Claimed)
@@ -90,6 +91,6 @@ func closed(t *testing.T, b *bundle) {
 	}
 	failed, err := b.ClaimOutbox(t.Context(), "o2")
 	require.NoError(t, err)
-	require.Equal(t, store.OutboxFailed, failed.State)
+	require.Equal(t, domain.OutboxFailed, failed.State)
 	require.Equal(t, "gone", failed.Error)
 }

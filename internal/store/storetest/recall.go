@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func recall(t *testing.T, b *bundle) {
@@ -17,7 +17,7 @@ func recall(t *testing.T, b *bundle) {
 		_, _, err := b.Accept(t.Context(), in)
 		require.NoError(t, err)
 		input := step(id, 1, id)
-		input.Scope = func(in store.Inbound) string { return "scope-" + in.Sender }
+		input.Scope = func(in domain.Inbound) string { return "scope-" + in.Sender }
 		b.begin(t, input)
 		b.complete(t, id, 1)
 	}

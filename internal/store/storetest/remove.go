@@ -10,8 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -33,7 +32,7 @@ func (b *bundle) remove(t *testing.T, limit int) []store.Removal {
 		part, err := b.Removable(t.Context(), session, time.Time{}, limit)
 		if len(parts) > 0 {
 			if err != nil {
-				require.ErrorIs(t, err, store.ErrNotFound)
+				require.ErrorIs(t, err, domain.ErrNotFound)
 				return parts
 			}
 		}
@@ -88,13 +87,13 @@ func prompted(t *testing.T, b *bundle) {
 	b.accept(t, "m1")
 	b.begin(t, step("m1", 1, "m1"))
 	_, err := b.Prompt(t.Context(), "m1")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	b.complete(t, "m1", 1)
 	text, err := b.Prompt(t.Context(), "m1")
 	require.NoError(t, err)
 	require.Equal(t, "be good", text)
 	_, err = b.Prompt(t.Context(), "absent")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 // secret is in all that a user of the session to be removed says and is told.
@@ -107,7 +106,7 @@ func (b *bundle) told(t *testing.T, id string) {
 	in.Text, in.SenderName = "my word is "+secret, "Ana "+secret
 	_, _, err := b.Accept(t.Context(), in)
 	require.NoError(t, err)
-	_, err = b.SaveGathered(t.Context(), id, store.Gathered{Text: secret})
+	_, err = b.SaveGathered(t.Context(), id, domain.Gathered{Text: secret})
 	require.NoError(t, err)
 	b.begin(t, step(id, 1, id))
 	claimed, err := b.ClaimDraft(t.Context(), id)
@@ -117,7 +116,7 @@ func (b *bundle) told(t *testing.T, id string) {
 	c.Message.Content, c.Prompt = secret, "keep "+secret+" to yourself"
 	_, _, err = b.SaveCompletion(t.Context(), c)
 	require.NoError(t, err)
-	_, _, err = b.Intend(t.Context(), store.Intent{Turn: id, Call: protocol.CallKey(id, 1, 0), Data: []byte(secret)})
+	_, _, err = b.Intend(t.Context(), store.Intent{Turn: id, Call: domain.CallKey(id, 1, 0), Data: []byte(secret)})
 	require.NoError(t, err)
 	result := resultOf(id, 0, secret)
 	result.Full = []byte(secret + secret)
@@ -129,7 +128,7 @@ func (b *bundle) told(t *testing.T, id string) {
 	c.Prompt = "keep " + secret + " to yourself"
 	_, _, err = b.SaveCompletion(t.Context(), c)
 	require.NoError(t, err)
-	b.deliver(t, protocol.OutboxID(id))
+	b.deliver(t, domain.OutboxID(id))
 }
 
 func remove(t *testing.T, b *bundle) {
@@ -151,7 +150,7 @@ func remove(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 
 	for _, id := range []string{"j1", "j2"} {
-		_, err = b.AddJob(t.Context(), store.Job{ID: id, Message: "job " + id, Kind: store.JobEvery, Spec: "60", Session: session}, "", 5)
+		_, err = b.AddJob(t.Context(), domain.Job{ID: id, Message: "job " + id, Kind: domain.JobEvery, Spec: "60", Session: session}, "", 5)
 		require.NoError(t, err)
 	}
 	require.NoError(t, b.RemoveJob(t.Context(), "j1"))
@@ -177,13 +176,13 @@ func remove(t *testing.T, b *bundle) {
 	require.Contains(t, b.dump(t)["jobs"], "job j2", "it goes on")
 	require.NotContains(t, b.dump(t)["jobs"], "job j1")
 	_, err = b.Session(t.Context(), session)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	_, err = b.Transcript(t.Context(), session, -1, 0)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	_, err = b.Prompt(t.Context(), "x1")
 	require.NoError(t, err, "others were given it too")
 	_, err = b.Removable(t.Context(), session, time.Time{}, 10)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 }
 
 func removeKnown(t *testing.T, b *bundle) {
@@ -202,11 +201,11 @@ func removeKnown(t *testing.T, b *bundle) {
 	other := message("m1")
 	other.Session = "test:c2"
 	_, _, err = b.Accept(t.Context(), other)
-	require.ErrorIs(t, err, store.ErrConflict)
+	require.ErrorIs(t, err, domain.ErrConflict)
 
 	_, turn, err := b.MessageState(t.Context(), "m1")
 	require.NoError(t, err)
-	require.Equal(t, store.TurnDone, turn.Status)
+	require.Equal(t, domain.TurnDone, turn.Status)
 	require.Empty(t, turn.Reply)
 
 	begun := b.begin(t, step("m1", 1, "m1"))
@@ -244,7 +243,7 @@ func removeAtWork(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	b.complete(t, "m1", 2)
 	refused("a subagent is running")
-	_, err = b.EndSubagent(t.Context(), "m1.1.0", store.SubagentStopped, "")
+	_, err = b.EndSubagent(t.Context(), "m1.1.0", domain.SubagentStopped, "")
 	require.NoError(t, err)
 	refused("a reply is not delivered")
 
@@ -260,28 +259,28 @@ func removeChildren(t *testing.T, b *bundle) {
 	b.accept(t, "m1")
 	b.begin(t, step("m1", 1, "m1"))
 	b.complete(t, "m1", 1, "spawn", "spawn")
-	for i, status := range []store.SubagentStatus{store.SubagentDone, store.SubagentStopped} {
-		call := protocol.CallKey("m1", 1, i)
+	for i, status := range []domain.SubagentStatus{domain.SubagentDone, domain.SubagentStopped} {
+		call := domain.CallKey("m1", 1, i)
 		child, err := b.Spawn(t.Context(), store.SpawnInput{ID: call, Turn: "m1", Label: "l", Task: secret, Limit: 5})
 		require.NoError(t, err)
 		_, err = b.SaveResult(t.Context(), resultOf("m1", i, "ok"))
 		require.NoError(t, err)
-		if status == store.SubagentDone { // the other one never begins
-			id := protocol.TaskMessage(call)
-			b.begin(t, store.BeginInput{Session: child.Session, Channel: protocol.SubagentChannel, Turn: id, Step: 1, Messages: []string{id}})
+		if status == domain.SubagentDone { // the other one never begins
+			id := domain.TaskMessage(call)
+			b.begin(t, store.BeginInput{Session: child.Session, Channel: domain.SubagentChannel, Turn: id, Step: 1, Messages: []string{id}})
 			b.complete(t, id, 1)
 		}
 		_, err = b.EndSubagent(t.Context(), call, status, secret)
 		require.NoError(t, err)
 	}
-	report := protocol.ReportMessage(protocol.CallKey("m1", 1, 0))
+	report := domain.ReportMessage(domain.CallKey("m1", 1, 0))
 	b.begin(t, step("m1", 2, report))
 	b.complete(t, "m1", 2)
 	b.deliver(t, "o1")
 
 	parts := b.remove(t, 10)
 	require.Len(t, parts, 2)
-	require.Equal(t, protocol.SubagentSession("m1.1.0"), parts[0].Session)
+	require.Equal(t, domain.SubagentSession("m1.1.0"), parts[0].Session)
 	require.Equal(t, session, parts[1].Session)
 	require.Equal(t, []string{"m1", report}, parts[1].Messages)
 	for name, rows := range b.dump(t) {
@@ -308,7 +307,7 @@ func unused(t *testing.T, b *bundle) {
 	part, err := b.Removable(t.Context(), session, before, 10)
 	require.NoError(t, err)
 	require.NoError(t, b.Remove(t.Context(), part))
-	require.ErrorIs(t, b.Remove(t.Context(), part), store.ErrNotFound)
+	require.ErrorIs(t, b.Remove(t.Context(), part), domain.ErrNotFound)
 }
 
 // removeRace removes a session while it is used: each turn is there as a whole or
@@ -351,7 +350,7 @@ func removeRace(t *testing.T, b *bundle) {
 		rows, err := b.ExportMessages(t.Context(), turn.ID)
 		require.NoError(t, err)
 		require.Len(t, rows, 2)
-		require.Equal(t, llm.RoleAssistant, rows[1].Role)
+		require.Equal(t, domain.RoleAssistant, rows[1].Role)
 		_, err = b.Prompt(t.Context(), turn.ID)
 		require.NoError(t, err)
 	}

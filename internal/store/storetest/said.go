@@ -5,13 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // said checks when a turn that wrote to its own chat has no reply beside.
 func said(t *testing.T, b *bundle) {
 	write := func(id, turn, chat string, sent bool) {
-		require.NoError(t, b.Send(t.Context(), store.Outbound{ID: id, Turn: turn, Channel: channel, Chat: chat, Thread: "t1", Text: "hello"}))
+		require.NoError(t, b.Send(t.Context(), domain.Outbound{ID: id, Turn: turn, Channel: channel, Chat: chat, Thread: "t1", Text: "hello"}))
 		if sent {
 			out, err := b.ClaimOutbox(t.Context(), id)
 			require.NoError(t, err)
@@ -40,5 +41,5 @@ func said(t *testing.T, b *bundle) {
 		_, outbox := b.complete(t, id, 2)
 		require.Equal(t, tt.silent, outbox == "", id)
 	}
-	require.ErrorIs(t, b.Send(t.Context(), store.Outbound{ID: "late", Turn: "m1", Channel: channel, Chat: "c1", Text: "late"}), store.ErrTurnEnded)
+	require.ErrorIs(t, b.Send(t.Context(), domain.Outbound{ID: "late", Turn: "m1", Channel: channel, Chat: "c1", Text: "late"}), store.ErrTurnEnded)
 }

@@ -7,14 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 func lists(t *testing.T, b *bundle) {
 	_, err := b.Session(t.Context(), session)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	_, err = b.Transcript(t.Context(), session, -1, 0)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 
 	b.whole(t, "m1")
 	b.tooled(t, "m2")
@@ -149,6 +150,6 @@ func cancelled(t *testing.T, b *bundle) {
 	_, _, err := b.Accept(ctx, message("m1"))
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = b.Inbound(t.Context(), "m1")
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	b.whole(t, "m1")
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -117,8 +117,8 @@ func open(t *testing.T, dsn string) *store.Store {
 	return s
 }
 
-func message(id string) store.Inbound {
-	return store.Inbound{
+func message(id string) domain.Inbound {
+	return domain.Inbound{
 		ID: id, Session: session, Channel: channel, Chat: "c1", Thread: "t1", Sender: "ana", Text: "text of " + id, Push: true,
 	}
 }
@@ -138,7 +138,7 @@ func step(turn string, n int, messages ...string) store.BeginInput {
 	}
 }
 
-func (b *bundle) begin(t *testing.T, in store.BeginInput) store.Begun {
+func (b *bundle) begin(t *testing.T, in store.BeginInput) domain.Step {
 	t.Helper()
 	begun, err := b.Begin(t.Context(), in)
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func (b *bundle) begin(t *testing.T, in store.BeginInput) store.Begun {
 }
 
 // complete saves a completion with calls named by names, or a final one.
-func (b *bundle) complete(t *testing.T, turn string, n int, names ...string) (store.Message, string) {
+func (b *bundle) complete(t *testing.T, turn string, n int, names ...string) (domain.Message, string) {
 	t.Helper()
 	stored, outbox, err := b.SaveCompletion(t.Context(), completed(turn, n, names...))
 	require.NoError(t, err)
@@ -156,10 +156,10 @@ func (b *bundle) complete(t *testing.T, turn string, n int, names ...string) (st
 func completed(turn string, n int, names ...string) store.Completion {
 	c := store.Completion{
 		Turn: turn, Step: n, Provider: "openai", Model: "gpt", Prompt: "be good",
-		Usage: llm.Usage{PromptTokens: 10, CompletionTokens: 2}, Message: store.Message{Content: fmt.Sprintf("%s says %d", turn, n)},
+		Usage: domain.Usage{PromptTokens: 10, CompletionTokens: 2}, Message: domain.Message{Content: fmt.Sprintf("%s says %d", turn, n)},
 	}
 	for i, name := range names {
-		c.Message.ToolCalls = append(c.Message.ToolCalls, llm.ToolCall{ID: fmt.Sprintf("call%d", i), Name: name, Arguments: `{"a":1}`})
+		c.Message.ToolCalls = append(c.Message.ToolCalls, domain.ToolCall{ID: fmt.Sprintf("call%d", i), Name: name, Arguments: `{"a":1}`})
 	}
 	if len(names) == 0 {
 		c.Final, c.Reply = true, c.Message.Content
@@ -168,8 +168,8 @@ func completed(turn string, n int, names ...string) store.Completion {
 }
 
 // resultOf is the result of a call of step 1.
-func resultOf(turn string, index int, text string) store.Message {
-	return store.Message{Turn: turn, Step: 1, Index: index, Content: text, CallID: fmt.Sprintf("call%d", index), Name: "exec"}
+func resultOf(turn string, index int, text string) domain.Message {
+	return domain.Message{Turn: turn, Step: 1, Index: index, Content: text, CallID: fmt.Sprintf("call%d", index), Name: "exec"}
 }
 
 // whole runs a turn of one message from beginning to end.
@@ -181,7 +181,7 @@ func (b *bundle) whole(t *testing.T, id string) {
 }
 
 // contents are the texts of messages, each with its role's first letter.
-func contents(messages []store.Message) []string {
+func contents(messages []domain.Message) []string {
 	all := make([]string, 0, len(messages))
 	for _, m := range messages {
 		all = append(all, string(m.Role)[:1]+": "+m.Content)
@@ -189,7 +189,7 @@ func contents(messages []store.Message) []string {
 	return all
 }
 
-func ids(messages []store.Inbound) []string {
+func ids(messages []domain.Inbound) []string {
 	all := make([]string, 0, len(messages))
 	for _, m := range messages {
 		all = append(all, m.ID)
@@ -199,11 +199,11 @@ func ids(messages []store.Inbound) []string {
 
 // requireValid checks what a model demands of a transcript: each call has exactly
 // one result, right after its completion.
-func requireValid(t *testing.T, rows []store.Message) {
+func requireValid(t *testing.T, rows []domain.Message) {
 	t.Helper()
 	var open []string
 	for _, m := range rows {
-		if m.Role == llm.RoleTool {
+		if m.Role == domain.RoleTool {
 			at := slices.Index(open, m.CallID)
 			require.GreaterOrEqual(t, at, 0, "result without a call: %s", m.CallID)
 			open = slices.Delete(open, at, at+1)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -16,19 +16,19 @@ var long = time.Date(2025, 2, 3, 10, 0, 0, 0, time.UTC)
 
 // held is a conversation of two turns, the first of which uses a tool.
 func held() store.Import {
-	message := func(role llm.Role, step, second int, text string) store.Message {
-		return store.Message{Step: step, Role: role, Content: text, CreatedAt: long.Add(time.Duration(second) * time.Second)}
+	message := func(role domain.Role, step, second int, text string) domain.Message {
+		return domain.Message{Step: step, Role: role, Content: text, CreatedAt: long.Add(time.Duration(second) * time.Second)}
 	}
-	asks, calls := message(llm.RoleUser, 1, 0, "list it"), message(llm.RoleAssistant, 1, 1, "")
+	asks, calls := message(domain.RoleUser, 1, 0, "list it"), message(domain.RoleAssistant, 1, 1, "")
 	asks.Sender, asks.SenderName = "ana", "Ana"
-	calls.ToolCalls = []llm.ToolCall{{ID: "c0", Name: "exec", Arguments: `{"command":"ls"}`}}
-	result := message(llm.RoleTool, 1, 2, "a b…")
+	calls.ToolCalls = []domain.ToolCall{{ID: "c0", Name: "exec", Arguments: `{"command":"ls"}`}}
+	result := message(domain.RoleTool, 1, 2, "a b…")
 	result.CallID, result.Name, result.Full = "c0", "exec", []byte("a b c")
 	return store.Import{
-		Session: session, Route: store.Route{Channel: channel, Chat: "c1"}, CreatedAt: long.Add(-time.Hour),
+		Session: session, Route: domain.Route{Channel: channel, Chat: "c1"}, CreatedAt: long.Add(-time.Hour),
 		Turns: []store.ImportTurn{
-			{ID: "mi1", Past: true, Messages: []store.Message{asks, calls, result, message(llm.RoleAssistant, 2, 3, "done")}},
-			{ID: "mi2", Scope: "workspace", Messages: []store.Message{message(llm.RoleUser, 1, 60, "thanks"), message(llm.RoleAssistant, 1, 61, "you are welcome")}},
+			{ID: "mi1", Past: true, Messages: []domain.Message{asks, calls, result, message(domain.RoleAssistant, 2, 3, "done")}},
+			{ID: "mi2", Scope: "workspace", Messages: []domain.Message{message(domain.RoleUser, 1, 60, "thanks"), message(domain.RoleAssistant, 1, 61, "you are welcome")}},
 		},
 	}
 }
@@ -51,8 +51,8 @@ func importOnce(t *testing.T, b *bundle) {
 	require.WithinDuration(t, time.Now(), found.UpdatedAt, time.Minute, "it was used just now")
 	turn, err := b.Turn(t.Context(), "mi1")
 	require.NoError(t, err)
-	require.Equal(t, store.Turn{
-		ID: "mi1", Session: session, Status: store.TurnDone, Sender: "ana", Reply: "done", Steps: 2,
+	require.Equal(t, domain.Turn{
+		ID: "mi1", Session: session, Status: domain.TurnDone, Sender: "ana", Reply: "done", Steps: 2,
 		StartedAt: long, EndedAt: long.Add(3 * time.Second),
 	}, turn)
 	running, err := b.RunningSessions(t.Context())
@@ -113,7 +113,7 @@ func importAppends(t *testing.T, b *bundle) {
 
 func export(t *testing.T, b *bundle) {
 	_, err := b.Export(t.Context(), session)
-	require.ErrorIs(t, err, store.ErrNotFound)
+	require.ErrorIs(t, err, domain.ErrNotFound)
 	_, err = b.Import(t.Context(), held())
 	require.NoError(t, err)
 	b.accept(t, "m1", "m2", "m3")

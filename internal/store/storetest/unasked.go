@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -19,11 +19,11 @@ func chatFiring(job, id string) store.Firing {
 
 func jobFiresInChat(t *testing.T, b *bundle) {
 	made := job("j1")
-	made.Session, made.Route = session, store.Route{Channel: channel, Chat: "c1"}
+	made.Session, made.Route = session, domain.Route{Channel: channel, Chat: "c1"}
 	require.Equal(t, session, b.addJob(t, made, "").RunsIn())
 	made.ID, made.Route.Push = "j2", true
 	require.Equal(t, "job:j2", b.addJob(t, made, "").RunsIn(), "its replies are delivered")
-	made.ID, made.Session, made.Route = "j3", "cli", store.Route{Channel: protocol.JobChannel}
+	made.ID, made.Session, made.Route = "j3", "cli", domain.Route{Channel: domain.JobChannel}
 	require.Equal(t, "job:j3", b.addJob(t, made, "").RunsIn(), "there is no chat")
 
 	b.accept(t, "m1")
@@ -88,11 +88,11 @@ func unasked(t *testing.T, b *bundle) {
 		_, err := b.Fire(t.Context(), f)
 		require.NoError(t, err)
 	}
-	_, err = b.EndSubagent(t.Context(), "m1.1.0", store.SubagentDone, "found")
+	_, err = b.EndSubagent(t.Context(), "m1.1.0", domain.SubagentDone, "found")
 	require.NoError(t, err)
 	require.Empty(t, read(session, time.Time{}, 10), "nothing was answered yet")
 
-	report := protocol.ReportMessage("m1.1.0")
+	report := domain.ReportMessage("m1.1.0")
 	b.begin(t, step("f1", 1, "f1"))
 	b.accept(t, "m2")
 	b.begin(t, step("f1", 2, "m2"))
@@ -116,12 +116,12 @@ func unasked(t *testing.T, b *bundle) {
 	require.Empty(t, read(session, second.EndedAt, 10))
 
 	in := step("f3", 1, "f3")
-	in.Session = protocol.JobSession("j1")
+	in.Session = domain.JobSession("j1")
 	b.begin(t, in)
 	b.complete(t, "f3", 1)
-	require.Equal(t, "f3", read(protocol.JobSession("j1"), time.Time{}, 10)[0].Turn.ID)
+	require.Equal(t, "f3", read(domain.JobSession("j1"), time.Time{}, 10)[0].Turn.ID)
 
-	b.deliver(t, "o1", protocol.OutboxID("f1"), protocol.OutboxID(report), protocol.OutboxID("m3"))
+	b.deliver(t, "o1", domain.OutboxID("f1"), domain.OutboxID(report), domain.OutboxID("m3"))
 	b.remove(t, 10)
 	require.Empty(t, read(session, time.Time{}, 10))
 }

@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // spend has a message of a session answered by a model, at a price; below 0 it is
 // not known.
-func (b *bundle) spend(t *testing.T, in store.Inbound, model string, cost int64) {
+func (b *bundle) spend(t *testing.T, in domain.Inbound, model string, cost int64) {
 	t.Helper()
 	_, _, err := b.Accept(t.Context(), in)
 	require.NoError(t, err)
@@ -52,8 +52,8 @@ func (b *bundle) usageBy(t *testing.T, q store.UsageQuery) []store.UsageRow {
 }
 
 // calls are so many of them, each of 10 and 2 tokens.
-func calls(n int, cost int64, unpriced int) store.Spent {
-	return store.Spent{Calls: n, PromptTokens: 10 * n, CachedTokens: 4 * n, CompletionTokens: 2 * n, Cost: cost, Unpriced: unpriced}
+func calls(n int, cost int64, unpriced int) domain.Spent {
+	return domain.Spent{Calls: n, PromptTokens: 10 * n, CachedTokens: 4 * n, CompletionTokens: 2 * n, Cost: cost, Unpriced: unpriced}
 }
 
 func usageSums(t *testing.T, b *bundle) {
@@ -99,12 +99,12 @@ func usageSums(t *testing.T, b *bundle) {
 }
 
 // spawn has a turn hand a task to a subagent, whose turn begins.
-func (b *bundle) spawn(t *testing.T, turn string) store.Turn {
+func (b *bundle) spawn(t *testing.T, turn string) domain.Turn {
 	t.Helper()
-	a, err := b.Spawn(t.Context(), store.SpawnInput{ID: protocol.CallKey(turn, 1, 0), Turn: turn, Label: "it", Task: "do it", Limit: 9})
+	a, err := b.Spawn(t.Context(), store.SpawnInput{ID: domain.CallKey(turn, 1, 0), Turn: turn, Label: "it", Task: "do it", Limit: 9})
 	require.NoError(t, err)
-	task := protocol.TaskMessage(a.ID)
-	return b.begin(t, store.BeginInput{Session: a.Session, Channel: protocol.SubagentChannel, Turn: task, Step: 1, Messages: []string{task}}).Turn
+	task := domain.TaskMessage(a.ID)
+	return b.begin(t, store.BeginInput{Session: a.Session, Channel: domain.SubagentChannel, Turn: task, Step: 1, Messages: []string{task}}).Turn
 }
 
 // chooseModel answers a command that does so.

@@ -14,9 +14,8 @@ import (
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
-	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -31,9 +30,9 @@ const (
 // Store holds routes and outgoing messages.
 type Store interface {
 	// Route returns where the reply of a turn goes.
-	Route(ctx context.Context, turn string) (store.Route, error)
+	Route(ctx context.Context, turn string) (domain.Route, error)
 	// Send adds a message to the outbox, once per ID.
-	Send(ctx context.Context, out store.Outbound) error
+	Send(ctx context.Context, out domain.Outbound) error
 }
 
 // Outbox delivers messages to one channel.
@@ -101,49 +100,49 @@ func (m *messenger) run(ctx context.Context, call tool.Call, args arguments) (to
 
 // route returns where the message goes: to the turn's own conversation, or to
 // another chat that the turn's sender may write to.
-func (m *messenger) route(ctx context.Context, turn string, args arguments) (store.Route, error) {
+func (m *messenger) route(ctx context.Context, turn string, args arguments) (domain.Route, error) {
 	route, err := m.Store.Route(ctx, turn)
 	if err != nil {
-		return store.Route{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
+		return domain.Route{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	elsewhere := args.To != "" || args.Channel != "" && args.Channel != route.Channel
 	channel := cmp.Or(args.Channel, route.Channel)
 	outbox, found := m.Outboxes[channel]
 	switch {
 	case !found && !elsewhere:
-		return store.Route{}, errors.New("this conversation only receives your final reply: put the text there, and mention files by path")
+		return domain.Route{}, errors.New("this conversation only receives your final reply: put the text there, and mention files by path")
 	case !found:
-		return store.Route{}, fmt.Errorf("unknown channel %q; available: %s", channel, strings.Join(slices.Sorted(maps.Keys(m.Outboxes)), ", "))
+		return domain.Route{}, fmt.Errorf("unknown channel %q; available: %s", channel, strings.Join(slices.Sorted(maps.Keys(m.Outboxes)), ", "))
 	case !elsewhere:
 		return route, nil
 	case args.To == "":
-		return store.Route{}, errors.New("to is required")
+		return domain.Route{}, errors.New("to is required")
 	case channel != route.Channel:
-		return store.Route{}, fmt.Errorf("a request from %s cannot send messages on %s: the sender is not known there", route.Channel, channel)
+		return domain.Route{}, fmt.Errorf("a request from %s cannot send messages on %s: the sender is not known there", route.Channel, channel)
 	}
 	if outbox.Resolver == nil {
-		return store.Route{}, fmt.Errorf("%s can only send to this conversation", channel)
+		return domain.Route{}, fmt.Errorf("%s can only send to this conversation", channel)
 	}
 	chat, err := outbox.Resolver.Reach(ctx, route.Sender, args.To)
 	if err != nil {
-		return store.Route{}, err
+		return domain.Route{}, err
 	}
 	if chat == route.Chat {
 		return route, nil
 	}
-	return store.Route{Channel: channel, Chat: chat}, nil
+	return domain.Route{Channel: channel, Chat: chat}, nil
 }
 
 // compose returns the outbox rows: the text first, then one row per file.
-func (m *messenger) compose(key, turn string, route store.Route, args arguments) ([]store.Outbound, error) {
+func (m *messenger) compose(key, turn string, route domain.Route, args arguments) ([]domain.Outbound, error) {
 	if len(args.Files) > fileCount {
 		return nil, fmt.Errorf("a message can have at most %d files, got %d", fileCount, len(args.Files))
 	}
-	out := store.Outbound{Turn: turn, Channel: route.Channel, Chat: route.Chat, Thread: route.Thread}
-	var messages []store.Outbound
+	out := domain.Outbound{Turn: turn, Channel: route.Channel, Chat: route.Chat, Thread: route.Thread}
+	var messages []domain.Outbound
 	if strings.TrimSpace(args.Content) != "" {
 		text := out
-		text.ID, text.Text = protocol.CallOutboxID(key, 0), args.Content
+		text.ID, text.Text = domain.CallOutboxID(key, 0), args.Content
 		messages = append(messages, text)
 	}
 	for i, name := range args.Files {
@@ -152,7 +151,7 @@ func (m *messenger) compose(key, turn string, route store.Route, args arguments)
 			return nil, err
 		}
 		file := out
-		file.ID, file.File, file.Path = protocol.CallOutboxID(key, i+1), filepath.Base(path), path
+		file.ID, file.File, file.Path = domain.CallOutboxID(key, i+1), filepath.Base(path), path
 		messages = append(messages, file)
 	}
 	return messages, nil
@@ -189,7 +188,7 @@ func (m *messenger) file(name string) (string, error) {
 
 // deliver makes one delivery attempt. It asks for a retry while the platform is
 // unavailable and reports the failure to the model after maxAttempts.
-func (m *messenger) deliver(ctx context.Context, out store.Outbound, attempt int) error {
+func (m *messenger) deliver(ctx context.Context, out domain.Outbound, attempt int) error {
 	gone, err := m.Outboxes[out.Channel].Deliver(ctx, out.ID)
 	failed := remote.As(err)
 	switch {

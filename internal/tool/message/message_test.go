@@ -10,25 +10,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
-	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 	"github.com/holdfast-ai/holdfast/internal/tool/message"
 )
 
 // outbox is a store with one turn, whose reply goes to slack, and its deliveries.
 type outbox struct {
-	stored    []store.Outbound
+	stored    []domain.Outbound
 	delivered []string
 	gone      bool
 	err       error
 }
 
-func (*outbox) Route(context.Context, string) (store.Route, error) {
-	return store.Route{Channel: "slack", Chat: "C1", Thread: "1.2", Sender: "ana"}, nil
+func (*outbox) Route(context.Context, string) (domain.Route, error) {
+	return domain.Route{Channel: "slack", Chat: "C1", Thread: "1.2", Sender: "ana"}, nil
 }
 
-func (o *outbox) Send(_ context.Context, out store.Outbound) error {
+func (o *outbox) Send(_ context.Context, out domain.Outbound) error {
 	o.stored = append(o.stored, out)
 	return nil
 }

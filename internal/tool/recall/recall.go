@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -22,7 +22,7 @@ const (
 // Store finds stored messages.
 type Store interface {
 	// Route returns where the turn's message came from.
-	Route(ctx context.Context, turn string) (store.Route, error)
+	Route(ctx context.Context, turn string) (domain.Route, error)
 	// Recall returns messages of a memory scope, without those of exceptTurn, that
 	// contain the words.
 	Recall(ctx context.Context, scope, exceptTurn string, words []string, limit int) ([]store.Recalled, error)
@@ -108,7 +108,7 @@ func format(entries []string, messages []store.Recalled) string {
 	for _, m := range messages {
 		who := m.SenderName
 		switch {
-		case m.Role == llm.RoleAssistant:
+		case m.Role == domain.RoleAssistant:
 			who = "you"
 		case who == "":
 			who = "the user"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -23,8 +23,8 @@ type archive struct {
 	err      error
 }
 
-func (*archive) Route(context.Context, string) (store.Route, error) {
-	return store.Route{Channel: "slack", Chat: "C1", Sender: "U1"}, nil
+func (*archive) Route(context.Context, string) (domain.Route, error) {
+	return domain.Route{Channel: "slack", Chat: "C1", Sender: "U1"}, nil
 }
 
 func (a *archive) Recall(_ context.Context, scope, exceptTurn string, _ []string, _ int) ([]store.Recalled, error) {
@@ -57,9 +57,9 @@ func TestSearch(t *testing.T) {
 	text, err := run(t, &archive{
 		history: map[string][]string{"sender-slack-U1": {"[2026-03-04] Ana chose\nthe name."}, "workspace": {"Offices moved."}},
 		messages: []store.Recalled{
-			{Role: llm.RoleUser, SenderName: "Ana", CreatedAt: at, Snippet: "call it\nHoldfast"},
-			{Role: llm.RoleAssistant, CreatedAt: at, Snippet: "fine"},
-			{Role: llm.RoleUser, CreatedAt: at, Snippet: "thanks"},
+			{Role: domain.RoleUser, SenderName: "Ana", CreatedAt: at, Snippet: "call it\nHoldfast"},
+			{Role: domain.RoleAssistant, CreatedAt: at, Snippet: "fine"},
+			{Role: domain.RoleUser, CreatedAt: at, Snippet: "thanks"},
 		},
 	}, "name")
 	require.NoError(t, err)

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // keepInterval is the interval at which missing and leftover schedules are looked for.
@@ -58,7 +57,7 @@ func (j *Jobs) settle(ctx context.Context) error {
 		return fmt.Errorf("read jobs without a schedule: %w", err)
 	}
 	for _, job := range jobs {
-		waits := job.Kind == store.JobAt && job.Scheduled && (job.Paused || time.Since(due(job)) < overdueAfter)
+		waits := job.Kind == domain.JobAt && job.Scheduled && (job.Paused || time.Since(due(job)) < overdueAfter)
 		switch {
 		case !job.EndedAt.IsZero():
 			err = j.unschedule(ctx, job.ID)
@@ -74,7 +73,7 @@ func (j *Jobs) settle(ctx context.Context) error {
 
 // settleOne creates the schedule of an active job. A job that Temporal refuses is
 // removed, which does not affect the others.
-func (j *Jobs) settleOne(ctx context.Context, job store.Job) error {
+func (j *Jobs) settleOne(ctx context.Context, job domain.Job) error {
 	err := j.ensure(ctx, job)
 	if errors.Is(err, dispatch.ErrInvalidSchedule) {
 		j.log.Error("job removed", "job", job.ID, "err", err)
@@ -89,10 +88,10 @@ const heartbeatCatchUp = 10 * time.Second
 // settleHeartbeat creates, changes or deletes the heartbeat's schedule.
 func (j *Jobs) settleHeartbeat(ctx context.Context) error {
 	if j.o.Heartbeat == 0 {
-		return j.delete(ctx, protocol.Heartbeat)
+		return j.delete(ctx, domain.Heartbeat)
 	}
 	err := j.o.Client.EnsureInterval(ctx, dispatch.Schedule{
-		Job: protocol.Heartbeat, Title: "heartbeat", Session: protocol.JobSession(protocol.Heartbeat),
+		Job: domain.Heartbeat, Title: "heartbeat", Session: domain.JobSession(domain.Heartbeat),
 		Every: j.o.Heartbeat, Overlap: dispatch.OverlapSkip, CatchUp: heartbeatCatchUp,
 	})
 	if err != nil {

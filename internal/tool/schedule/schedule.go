@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // Limit is the maximum number of jobs of a conversation.
@@ -29,7 +30,7 @@ type Options struct {
 	Heartbeat time.Duration // its interval; 0: disabled
 	// IsOperator reports whether the sender of this route sees everybody's jobs; nil:
 	// no sender does.
-	IsOperator func(store.Route) bool
+	IsOperator func(domain.Route) bool
 	Logger     *slog.Logger
 }
 
@@ -49,13 +50,13 @@ func New(o Options) *Jobs {
 
 // Add stores a job and creates its schedule. Turn is the turn that adds it; empty if
 // the job has a route. An existing job with the same ID is returned unchanged.
-func (j *Jobs) Add(ctx context.Context, job store.Job, turn string) (store.Job, error) {
+func (j *Jobs) Add(ctx context.Context, job domain.Job, turn string) (domain.Job, error) {
 	stored, err := j.o.Store.AddJob(ctx, job, turn, Limit)
 	if errors.Is(err, store.ErrTooMany) {
-		return store.Job{}, fmt.Errorf("there are %d jobs here already; remove some first: %w", Limit, err)
+		return domain.Job{}, fmt.Errorf("there are %d jobs here already; remove some first: %w", Limit, err)
 	}
 	if err != nil {
-		return store.Job{}, err
+		return domain.Job{}, err
 	}
 	return stored, j.ensure(ctx, stored)
 }
@@ -89,7 +90,7 @@ func (j *Jobs) Pause(ctx context.Context, id string, paused bool) error {
 	if err := j.o.Client.PauseSchedule(ctx, id, paused); err != nil {
 		return fmt.Errorf("pause the schedule of job %s: %w", id, err)
 	}
-	if missed := job.Kind == store.JobAt && !due(job).After(time.Now()); missed && !paused {
+	if missed := job.Kind == domain.JobAt && !due(job).After(time.Now()); missed && !paused {
 		return j.trigger(ctx, id, dispatch.OverlapSkip)
 	}
 	return nil
@@ -100,7 +101,7 @@ func (j *Jobs) Pause(ctx context.Context, id string, paused bool) error {
 func (j *Jobs) Run(ctx context.Context, id string) error {
 	job, err := j.o.Store.Job(ctx, id)
 	if err == nil && !job.EndedAt.IsZero() {
-		err = store.ErrNotFound
+		err = domain.ErrNotFound
 	}
 	if err != nil {
 		return err
@@ -124,13 +125,13 @@ const overdueAfter = 30 * time.Second
 
 // ensure creates a job's schedule unless it exists. A one-time job whose time has
 // passed runs immediately.
-func (j *Jobs) ensure(ctx context.Context, job store.Job) error {
+func (j *Jobs) ensure(ctx context.Context, job domain.Job) error {
 	if !job.EndedAt.IsZero() {
 		return nil
 	}
 	s := j.schedule(job)
 	late := time.Since(due(job))
-	s.Trigger = job.Kind == store.JobAt && !job.Paused && late > 0
+	s.Trigger = job.Kind == domain.JobAt && !job.Paused && late > 0
 	err := j.o.Client.CreateSchedule(ctx, s)
 	switch {
 	case errors.Is(err, dispatch.ErrScheduleExists):
@@ -170,16 +171,16 @@ func (j *Jobs) delete(ctx context.Context, id string) error {
 const unlimited = 365 * 24 * time.Hour
 
 // schedule is a job's schedule.
-func (j *Jobs) schedule(job store.Job) dispatch.Schedule {
+func (j *Jobs) schedule(job domain.Job) dispatch.Schedule {
 	s := dispatch.Schedule{
 		Job: job.ID, Title: title(job), Channel: job.Route.Channel, Session: job.RunsIn(), Sender: job.Route.Sender,
 		Overlap: j.o.Overlap, CatchUp: j.o.CatchUp, Paused: job.Paused,
 	}
 	switch job.Kind {
-	case store.JobAt:
+	case domain.JobAt:
 		s.Times, s.Once = []time.Time{due(job)}, true
 		s.Overlap, s.CatchUp = dispatch.OverlapSkip, unlimited
-	case store.JobEvery:
+	case domain.JobEvery:
 		s.Every = interval(job)
 		// Temporal counts intervals from 1970, people from when they asked.
 		s.Offset = time.Duration(job.CreatedAt.Unix()%int64(s.Every/time.Second)) * time.Second
@@ -192,7 +193,7 @@ func (j *Jobs) schedule(job store.Job) dispatch.Schedule {
 // cronZone is the time zone in which Temporal reads a cron expression. An expression
 // for every hour is read in UTC: in other zones Temporal may skip an hour that the
 // clock shows twice.
-func cronZone(job store.Job) string {
+func cronZone(job domain.Job) string {
 	zone := zoneOf(job)
 	whole := offset(job.CreatedAt, zone)%time.Hour == 0 && offset(job.CreatedAt.AddDate(0, 6, 0), zone)%time.Hour == 0
 	if strings.HasSuffix(job.Spec, " * * * *") && whole {
@@ -202,7 +203,7 @@ func cronZone(job store.Job) string {
 }
 
 // title is the title of a job's runs in the UI: job stand-up: "remind the team…".
-func title(job store.Job) string {
-	prompt := protocol.Cut(strings.Join(strings.Fields(job.Message), " "), 120)
-	return protocol.Cut(fmt.Sprintf("job %s: %q", job.Label(), prompt), 240)
+func title(job domain.Job) string {
+	prompt := text.Cut(strings.Join(strings.Fields(job.Message), " "), 120)
+	return text.Cut(fmt.Sprintf("job %s: %q", job.Label(), prompt), 240)
 }

@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -40,7 +40,7 @@ func setup(t *testing.T) *bundle {
 	t.Cleanup(func() { _ = s.Close() })
 	o := schedule.Options{
 		Client: dispatch.New(c, "default"), Store: s, CatchUp: time.Hour, Overlap: dispatch.OverlapSkip, Shortest: time.Minute,
-		IsOperator: func(r store.Route) bool { return r.Sender == "root" },
+		IsOperator: func(r domain.Route) bool { return r.Sender == "root" },
 	}
 	return &bundle{Jobs: schedule.New(o), store: s, client: c, options: o}
 }
@@ -48,11 +48,11 @@ func setup(t *testing.T) *bundle {
 // turn begins a turn of a conversation.
 func (b *bundle) turn(t *testing.T, id, chat, sender, zone string) {
 	t.Helper()
-	session := protocol.SessionKey("test", chat, "")
-	_, _, err := b.store.Accept(t.Context(), store.Inbound{ID: id, Session: session, Channel: "test", Chat: chat, Sender: sender, Text: "hi", Push: true})
+	session := domain.SessionKey("test", chat, "")
+	_, _, err := b.store.Accept(t.Context(), domain.Inbound{ID: id, Session: session, Channel: "test", Chat: chat, Sender: sender, Text: "hi", Push: true})
 	require.NoError(t, err)
 	if zone != "" {
-		_, err = b.store.SaveGathered(t.Context(), id, store.Gathered{Text: "hi", Zone: zone})
+		_, err = b.store.SaveGathered(t.Context(), id, domain.Gathered{Text: "hi", Zone: zone})
 		require.NoError(t, err)
 	}
 	_, err = b.store.Begin(t.Context(), store.BeginInput{Session: session, Channel: "test", Turn: id, Step: 1, Messages: []string{id}})
@@ -112,7 +112,7 @@ func TestTool(t *testing.T) {
 	b.turn(t, "m1", "c1", "ana", "Europe/Berlin")
 	b.turn(t, "m2", "c2", "ben", "")
 	b.turn(t, "m3", "c3", "root", "")
-	id := protocol.ShortID("m1.1.0")
+	id := domain.ShortID("m1.1.0")
 	add := `{"action":"add","message":"say good morning","name":"morning","cron_expr":"0 9 * * 1-5"}`
 
 	text, err := b.call(t, "m1.1.0", "test:c1", add)
@@ -125,14 +125,14 @@ func TestTool(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, jobs, 1)
 	require.True(t, jobs[0].Scheduled)
-	require.Equal(t, store.Route{Channel: "test", Chat: "c1", Sender: "ana", Push: true}, jobs[0].Route)
+	require.Equal(t, domain.Route{Channel: "test", Chat: "c1", Sender: "ana", Push: true}, jobs[0].Route)
 	require.Equal(t, []string{id}, b.schedules(t, id))
 
 	for name, c := range map[string]struct{ key, session, want string }{
 		"its conversation":  {"m1.1.1", "test:c1", "morning"},
 		"another":           {"m2.1.0", "test:c2", "There are no jobs."},
 		"the operator's":    {"m3.1.0", "test:c3", "morning"},
-		"the job's own run": {"m1.1.1", protocol.JobSession(id), "morning"},
+		"the job's own run": {"m1.1.1", domain.JobSession(id), "morning"},
 	} {
 		text, err := b.call(t, c.key, c.session, `{"action":"list"}`)
 		require.NoError(t, err)
@@ -166,16 +166,16 @@ func TestTool(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.NotErrorIs(t, err, tool.ErrRetry, "it is for the model to read")
 	}
-	_, err = b.store.Job(t.Context(), protocol.ShortID("m1.2.0"))
-	require.ErrorIs(t, err, store.ErrNotFound)
-	_, _, err = b.store.SaveCompletion(t.Context(), store.Completion{Turn: "m1", Step: 1, Message: store.Message{Role: llm.RoleAssistant}, Final: true})
+	_, err = b.store.Job(t.Context(), domain.ShortID("m1.2.0"))
+	require.ErrorIs(t, err, domain.ErrNotFound)
+	_, _, err = b.store.SaveCompletion(t.Context(), store.Completion{Turn: "m1", Step: 1, Message: domain.Message{Role: domain.RoleAssistant}, Final: true})
 	require.NoError(t, err)
 	_, err = b.call(t, "m1.3.0", "test:c1", add)
 	require.ErrorIs(t, err, store.ErrTurnEnded)
 }
 
-func everyMinute(id string) store.Job {
-	return store.Job{ID: id, Message: "m", Kind: store.JobEvery, Spec: "60", Zone: "UTC", Session: "s"}
+func everyMinute(id string) domain.Job {
+	return domain.Job{ID: id, Message: "m", Kind: domain.JobEvery, Spec: "60", Zone: "UTC", Session: "s"}
 }
 
 func TestKeep(t *testing.T) {
@@ -190,7 +190,7 @@ func TestKeep(t *testing.T) {
 	_, err := b.store.AddJob(t.Context(), everyMinute("crashed"), "", 10)
 	require.NoError(t, err)
 	bad := everyMinute("bad")
-	bad.Kind, bad.Spec = store.JobCron, "a b c d e"
+	bad.Kind, bad.Spec = domain.JobCron, "a b c d e"
 	_, err = b.store.AddJob(t.Context(), bad, "", 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{"removed"}, b.schedules(t, "lost", "removed", "crashed", "bad"))
@@ -203,7 +203,7 @@ func TestKeep(t *testing.T) {
 	refused, err := b.store.Job(t.Context(), "bad")
 	require.NoError(t, err)
 	require.True(t, refused.Removed)
-	_, err = b.Add(t.Context(), func() store.Job { bad.ID = "bad2"; return bad }(), "")
+	_, err = b.Add(t.Context(), func() domain.Job { bad.ID = "bad2"; return bad }(), "")
 	require.ErrorIs(t, err, dispatch.ErrInvalidSchedule)
 }
 
@@ -235,7 +235,7 @@ func TestPauseAndRun(t *testing.T) {
 
 	require.NoError(t, b.Remove(t.Context(), "j"))
 	for _, err := range []error{b.Remove(t.Context(), "j"), b.Run(t.Context(), "j"), b.Pause(t.Context(), "j", true), b.Run(t.Context(), "x")} {
-		require.ErrorIs(t, err, store.ErrNotFound)
+		require.ErrorIs(t, err, domain.ErrNotFound)
 	}
 	require.Empty(t, b.schedules(t, "j"))
 }
@@ -244,7 +244,7 @@ func TestHeartbeatsSchedule(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	every := func() time.Duration {
-		described, err := b.client.ScheduleClient().GetHandle(t.Context(), protocol.Heartbeat).Describe(t.Context())
+		described, err := b.client.ScheduleClient().GetHandle(t.Context(), domain.Heartbeat).Describe(t.Context())
 		if err != nil {
 			return 0
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Request is what somebody asks for. Exactly one of At, Every and Cron is given.
@@ -37,32 +37,32 @@ const (
 
 // Parse returns the job that is asked for, still without an ID and a route. Errors
 // are for who asks to read.
-func Parse(r Request) (store.Job, error) {
-	job := store.Job{Name: strings.Join(strings.Fields(r.Name), " "), Message: strings.TrimSpace(r.Message)}
+func Parse(r Request) (domain.Job, error) {
+	job := domain.Job{Name: strings.Join(strings.Fields(r.Name), " "), Message: strings.TrimSpace(r.Message)}
 	switch {
 	case job.Message == "":
-		return store.Job{}, errors.New("message is missing: say what is to be done when the job is due")
+		return domain.Job{}, errors.New("message is missing: say what is to be done when the job is due")
 	case len(job.Message) > messageLimit || len(job.Name) > nameLimit:
-		return store.Job{}, fmt.Errorf("too long: message may have %d bytes and name %d; put long instructions into a file and name it", messageLimit, nameLimit)
+		return domain.Job{}, fmt.Errorf("too long: message may have %d bytes and name %d; put long instructions into a file and name it", messageLimit, nameLimit)
 	}
 	zone, err := r.zone()
 	if err != nil {
-		return store.Job{}, err
+		return domain.Job{}, err
 	}
 	job.Zone = zone.String()
 	at, every, expression := strings.TrimSpace(r.At), r.Every, strings.TrimSpace(r.Cron)
 	switch {
 	case at != "" && every == 0 && expression == "":
-		job.Kind = store.JobAt
+		job.Kind = domain.JobAt
 		job.Spec, err = parseAt(at, zone, r.Now)
 	case at == "" && every != 0 && expression == "":
-		job.Kind = store.JobEvery
+		job.Kind = domain.JobEvery
 		job.Spec, err = parseEvery(every, r.Shortest)
 	case at == "" && every == 0 && expression != "":
-		job.Kind = store.JobCron
+		job.Kind = domain.JobCron
 		job.Spec, err = parseCron(expression, zone, r.Now)
 	default:
-		return store.Job{}, errors.New("give exactly one of at (once), an interval and a cron expression")
+		return domain.Job{}, errors.New("give exactly one of at (once), an interval and a cron expression")
 	}
 	return job, err
 }
@@ -153,16 +153,16 @@ func expressions(spec string) []string {
 }
 
 // Next returns when a job is due next after a time; zero: never again.
-func Next(j store.Job, after time.Time) time.Time {
+func Next(j domain.Job, after time.Time) time.Time {
 	switch j.Kind {
-	case store.JobAt:
+	case domain.JobAt:
 		if at := due(j); at.After(after) {
 			return at
 		}
-	case store.JobEvery:
+	case domain.JobEvery:
 		every, first := interval(j), j.CreatedAt.Truncate(time.Second)
 		return first.Add((max(after.Sub(first), 0)/every + 1) * every)
-	case store.JobCron:
+	case domain.JobCron:
 		parsed, err := fields.Parse(j.Spec)
 		if err != nil {
 			return time.Time{}
@@ -176,11 +176,11 @@ func Next(j store.Job, after time.Time) time.Time {
 // occurrence. A job for a time fires once, also if it is late. A job for an hour
 // of the day fires once at each time that a clock shows, also when the clocks go
 // back and show it twice.
-func Occurrence(j store.Job, at time.Time) string {
+func Occurrence(j domain.Job, at time.Time) string {
 	switch {
-	case j.Kind == store.JobAt && !at.Before(due(j)):
+	case j.Kind == domain.JobAt && !at.Before(due(j)):
 		return "once"
-	case j.Kind == store.JobCron && hasHours(j.Spec):
+	case j.Kind == domain.JobCron && hasHours(j.Spec):
 		return at.In(zoneOf(j)).Format("2006-01-02T15:04:05.999999999")
 	default:
 		return at.UTC().Format(time.RFC3339Nano)
@@ -188,24 +188,24 @@ func Occurrence(j store.Job, at time.Time) string {
 }
 
 // Ends reports whether a job that is due at a time is not due again after it.
-func Ends(j store.Job, at time.Time) bool { return j.Kind == store.JobAt && !at.Before(due(j)) }
+func Ends(j domain.Job, at time.Time) bool { return j.Kind == domain.JobAt && !at.Before(due(j)) }
 
 // hasHours reports whether a cron expression names hours, and does not just go
 // through them.
 func hasHours(spec string) bool { return !strings.HasPrefix(strings.Fields(spec)[1], "*") }
 
 // due is the time of a job for a time.
-func due(j store.Job) time.Time {
+func due(j domain.Job) time.Time {
 	at, _ := time.Parse(time.RFC3339, j.Spec) // as parseAt wrote it
 	return at
 }
 
-func interval(j store.Job) time.Duration {
+func interval(j domain.Job) time.Duration {
 	seconds, _ := strconv.Atoi(j.Spec) // as parseEvery wrote it
 	return time.Duration(max(seconds, 1)) * time.Second
 }
 
-func zoneOf(j store.Job) *time.Location {
+func zoneOf(j domain.Job) *time.Location {
 	if zone, err := time.LoadLocation(j.Zone); err == nil {
 		return zone
 	}

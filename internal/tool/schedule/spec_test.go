@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
 
@@ -17,21 +17,21 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		request schedule.Request
-		kind    store.JobKind
+		kind    domain.JobKind
 		spec    string
 		zone    string
 	}{
-		"a time with an offset":       {schedule.Request{At: "2026-03-04T15:30:00+01:00"}, store.JobAt, "2026-03-04T14:30:00Z", "UTC"},
-		"a time in a zone":            {schedule.Request{At: "2026-07-04T15:30:00", Zone: "Europe/Berlin"}, store.JobAt, "2026-07-04T13:30:00Z", "Europe/Berlin"},
-		"a time in the usual zone":    {schedule.Request{At: "2026-03-04 15:30", Usual: "America/New_York"}, store.JobAt, "2026-03-04T20:30:00Z", "America/New_York"},
-		"a time without seconds":      {schedule.Request{At: "2026-03-04T15:30Z"}, store.JobAt, "2026-03-04T15:30:00Z", "UTC"},
-		"a time that clocks skip":     {schedule.Request{At: "2027-03-14T02:30", Zone: "America/New_York"}, store.JobAt, "2027-03-14T07:00:00Z", "America/New_York"},
-		"a time that comes twice":     {schedule.Request{At: "2027-10-31T02:30", Zone: "Europe/Berlin"}, store.JobAt, "2027-10-31T00:30:00Z", "Europe/Berlin"},
-		"the second of them":          {schedule.Request{At: "2027-10-31T02:30+01:00", Zone: "Europe/Berlin"}, store.JobAt, "2027-10-31T01:30:00Z", "Europe/Berlin"},
-		"an interval":                 {schedule.Request{Every: 2 * time.Hour}, store.JobEvery, "7200", "UTC"},
-		"a cron expression":           {schedule.Request{Cron: " 0  9 * * 1-5 ", Zone: "Europe/Berlin"}, store.JobCron, "0 9 * * 1-5", "Europe/Berlin"},
-		"a cron expression with any":  {schedule.Request{Cron: "0 9 ? * MON"}, store.JobCron, "0 9 * * MON", "UTC"},
-		"a cron expression in a zone": {schedule.Request{Cron: "*/15 * * * *", Zone: "Asia/Tokyo", Usual: "UTC"}, store.JobCron, "*/15 * * * *", "Asia/Tokyo"},
+		"a time with an offset":       {schedule.Request{At: "2026-03-04T15:30:00+01:00"}, domain.JobAt, "2026-03-04T14:30:00Z", "UTC"},
+		"a time in a zone":            {schedule.Request{At: "2026-07-04T15:30:00", Zone: "Europe/Berlin"}, domain.JobAt, "2026-07-04T13:30:00Z", "Europe/Berlin"},
+		"a time in the usual zone":    {schedule.Request{At: "2026-03-04 15:30", Usual: "America/New_York"}, domain.JobAt, "2026-03-04T20:30:00Z", "America/New_York"},
+		"a time without seconds":      {schedule.Request{At: "2026-03-04T15:30Z"}, domain.JobAt, "2026-03-04T15:30:00Z", "UTC"},
+		"a time that clocks skip":     {schedule.Request{At: "2027-03-14T02:30", Zone: "America/New_York"}, domain.JobAt, "2027-03-14T07:00:00Z", "America/New_York"},
+		"a time that comes twice":     {schedule.Request{At: "2027-10-31T02:30", Zone: "Europe/Berlin"}, domain.JobAt, "2027-10-31T00:30:00Z", "Europe/Berlin"},
+		"the second of them":          {schedule.Request{At: "2027-10-31T02:30+01:00", Zone: "Europe/Berlin"}, domain.JobAt, "2027-10-31T01:30:00Z", "Europe/Berlin"},
+		"an interval":                 {schedule.Request{Every: 2 * time.Hour}, domain.JobEvery, "7200", "UTC"},
+		"a cron expression":           {schedule.Request{Cron: " 0  9 * * 1-5 ", Zone: "Europe/Berlin"}, domain.JobCron, "0 9 * * 1-5", "Europe/Berlin"},
+		"a cron expression with any":  {schedule.Request{Cron: "0 9 ? * MON"}, domain.JobCron, "0 9 * * MON", "UTC"},
+		"a cron expression in a zone": {schedule.Request{Cron: "*/15 * * * *", Zone: "Asia/Tokyo", Usual: "UTC"}, domain.JobCron, "*/15 * * * *", "Asia/Tokyo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +42,7 @@ func TestParse(t *testing.T) {
 			}
 			job, err := schedule.Parse(r)
 			require.NoError(t, err)
-			require.Equal(t, store.Job{Name: "the plants", Message: "water the plants", Kind: c.kind, Spec: c.spec, Zone: c.zone}, job)
+			require.Equal(t, domain.Job{Name: "the plants", Message: "water the plants", Kind: c.kind, Spec: c.spec, Zone: c.zone}, job)
 		})
 	}
 }
@@ -104,18 +104,18 @@ func at(t *testing.T, text string) time.Time {
 
 func TestNext(t *testing.T) {
 	t.Parallel()
-	once := store.Job{Kind: store.JobAt, Spec: "2026-03-02T15:00:00Z"}
+	once := domain.Job{Kind: domain.JobAt, Spec: "2026-03-02T15:00:00Z"}
 	require.Equal(t, at(t, "2026-03-02T15:00:00Z"), schedule.Next(once, now))
 	require.Zero(t, schedule.Next(once, at(t, "2026-03-02T15:00:00Z")))
 
-	every := store.Job{Kind: store.JobEvery, Spec: "3600", CreatedAt: at(t, "2026-03-02T13:40:10Z")}
+	every := domain.Job{Kind: domain.JobEvery, Spec: "3600", CreatedAt: at(t, "2026-03-02T13:40:10Z")}
 	require.Equal(t, at(t, "2026-03-02T14:40:10Z"), schedule.Next(every, now))
 	require.Equal(t, at(t, "2026-03-02T14:40:10Z"), schedule.Next(every, every.CreatedAt))
 
-	daily := store.Job{Kind: store.JobCron, Spec: "0 9 * * *", Zone: "Europe/Berlin"}
+	daily := domain.Job{Kind: domain.JobCron, Spec: "0 9 * * *", Zone: "Europe/Berlin"}
 	require.True(t, at(t, "2026-03-03T08:00:00Z").Equal(schedule.Next(daily, now)))
 
-	skipped := store.Job{Kind: store.JobCron, Spec: "30 2 * * *", Zone: "Europe/Berlin"}
+	skipped := domain.Job{Kind: domain.JobCron, Spec: "30 2 * * *", Zone: "Europe/Berlin"}
 	for after, want := range map[string]string{
 		"2027-03-27T12:00:00Z": "2027-03-29T02:30:00+02:00", "2027-03-28T00:59:59Z": "2027-03-29T02:30:00+02:00", "2027-03-28T01:00:00Z": "2027-03-29T02:30:00+02:00",
 	} {
@@ -125,16 +125,16 @@ func TestNext(t *testing.T) {
 
 func TestOccurrence(t *testing.T) {
 	t.Parallel()
-	once := store.Job{Kind: store.JobAt, Spec: "2026-03-02T15:00:00Z"}
+	once := domain.Job{Kind: domain.JobAt, Spec: "2026-03-02T15:00:00Z"}
 	require.Equal(t, schedule.Occurrence(once, at(t, "2026-03-02T15:00:00Z")), schedule.Occurrence(once, at(t, "2026-03-04T15:00:00Z")), "late, or triggered")
 	require.True(t, schedule.Ends(once, at(t, "2026-03-02T15:00:00Z")))
 	require.NotEqual(t, schedule.Occurrence(once, at(t, "2026-03-02T15:00:00Z")), schedule.Occurrence(once, at(t, "2026-03-02T14:59:59Z")), "run by hand before")
 	require.False(t, schedule.Ends(once, at(t, "2026-03-02T14:59:59Z")))
 
 	first, second := at(t, "2026-10-25T00:30:00Z"), at(t, "2026-10-25T01:30:00Z") // 02:30 in Berlin, twice
-	daily := store.Job{Kind: store.JobCron, Spec: "30 2 * * *", Zone: "Europe/Berlin"}
+	daily := domain.Job{Kind: domain.JobCron, Spec: "30 2 * * *", Zone: "Europe/Berlin"}
 	require.Equal(t, schedule.Occurrence(daily, first), schedule.Occurrence(daily, second))
-	hourly := store.Job{Kind: store.JobCron, Spec: "30 * * * *", Zone: "Europe/Berlin"}
+	hourly := domain.Job{Kind: domain.JobCron, Spec: "30 * * * *", Zone: "Europe/Berlin"}
 	require.NotEqual(t, schedule.Occurrence(hourly, first), schedule.Occurrence(hourly, second))
 	require.False(t, schedule.Ends(daily, first))
 }
@@ -144,11 +144,11 @@ func TestList(t *testing.T) {
 	require.Equal(t, "There are no jobs.", schedule.List(nil, now))
 	require.Equal(t, "- `a` **plants**: every 2h; next Mon 2026-03-02 15:00:00 UTC — water them\n"+
 		"- `b` **remind Ana to call the bank**: once, Wed 2026-03-04 15:30:00 CET\n"+
-		"- `c` **stand-up**: cron 0 9 * * 1-5 (Europe/Berlin); paused; last run Mon 2026-03-02 09:00:01 CET — say so", schedule.List([]store.Job{
-		{ID: "a", Name: "plants", Message: "water\nthem", Kind: store.JobEvery, Spec: "7200", Zone: "UTC", CreatedAt: at(t, "2026-03-02T13:00:00Z")},
-		{ID: "b", Message: "remind Ana to call the bank", Kind: store.JobAt, Spec: "2026-03-04T14:30:00Z", Zone: "Europe/Berlin"},
+		"- `c` **stand-up**: cron 0 9 * * 1-5 (Europe/Berlin); paused; last run Mon 2026-03-02 09:00:01 CET — say so", schedule.List([]domain.Job{
+		{ID: "a", Name: "plants", Message: "water\nthem", Kind: domain.JobEvery, Spec: "7200", Zone: "UTC", CreatedAt: at(t, "2026-03-02T13:00:00Z")},
+		{ID: "b", Message: "remind Ana to call the bank", Kind: domain.JobAt, Spec: "2026-03-04T14:30:00Z", Zone: "Europe/Berlin"},
 		{
-			ID: "c", Name: "stand-up", Message: "say so", Kind: store.JobCron, Spec: "0 9 * * 1-5", Zone: "Europe/Berlin", Paused: true,
+			ID: "c", Name: "stand-up", Message: "say so", Kind: domain.JobCron, Spec: "0 9 * * 1-5", Zone: "Europe/Berlin", Paused: true,
 			FiredAt: at(t, "2026-03-02T08:00:01Z"),
 		},
 	}, now))

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // shown is how much of a job's message a list has, in bytes.
 const shown = 120
 
 // List is a list of jobs in Markdown, as of a time.
-func List(jobs []store.Job, now time.Time) string {
+func List(jobs []domain.Job, now time.Time) string {
 	if len(jobs) == 0 {
 		return "There are no jobs."
 	}
@@ -22,14 +22,14 @@ func List(jobs []store.Job, now time.Time) string {
 		fmt.Fprintf(&b, "- `%s` **%s**: %s", j.ID, j.Label(), When(j))
 		if next := Next(j, now); j.Paused {
 			b.WriteString("; paused")
-		} else if !next.IsZero() && j.Kind != store.JobAt {
+		} else if !next.IsZero() && j.Kind != domain.JobAt {
 			fmt.Fprintf(&b, "; next %s", Stamp(j, next))
 		}
 		if !j.FiredAt.IsZero() {
 			fmt.Fprintf(&b, "; last run %s", Stamp(j, j.FiredAt))
 		}
 		if j.Name != "" {
-			fmt.Fprintf(&b, " — %s", protocol.Cut(strings.Join(strings.Fields(j.Message), " "), shown))
+			fmt.Fprintf(&b, " — %s", text.Cut(strings.Join(strings.Fields(j.Message), " "), shown))
 		}
 		b.WriteString("\n")
 	}
@@ -37,11 +37,11 @@ func List(jobs []store.Job, now time.Time) string {
 }
 
 // When says when a job is due, in words.
-func When(j store.Job) string {
+func When(j domain.Job) string {
 	switch j.Kind {
-	case store.JobAt:
+	case domain.JobAt:
 		return "once, " + Stamp(j, due(j))
-	case store.JobEvery:
+	case domain.JobEvery:
 		return "every " + length(interval(j))
 	default:
 		return fmt.Sprintf("cron %s (%s)", j.Spec, j.Zone)
@@ -49,7 +49,7 @@ func When(j store.Job) string {
 }
 
 // Stamp is a time as people read it, in the job's zone.
-func Stamp(j store.Job, t time.Time) string {
+func Stamp(j domain.Job, t time.Time) string {
 	return t.In(zoneOf(j)).Format("Mon 2006-01-02 15:04:05 MST")
 }
 

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
 
@@ -115,7 +115,7 @@ func TestDaylightSaving(t *testing.T) {
 	} {
 		job, err := schedule.Parse(schedule.Request{Message: "m", Cron: c.cron, Zone: c.zone, Now: now})
 		require.NoError(t, err)
-		job.ID, job.Session = protocol.ShortID(name), "s"
+		job.ID, job.Session = domain.ShortID(name), "s"
 		job, err = b.Add(t.Context(), job, "")
 		require.NoError(t, err)
 		var got []string
@@ -160,10 +160,10 @@ func TestPausedOverItsTime(t *testing.T) {
 	b.Jobs = schedule.New(b.options)
 	const pause = 11 * time.Second
 	begin := time.Now()
-	for _, job := range []store.Job{
-		{ID: "once", Kind: store.JobAt, Spec: begin.Add(10 * time.Second).UTC().Format(time.RFC3339)},
-		{ID: "later", Kind: store.JobAt, Spec: begin.Add(time.Hour).UTC().Format(time.RFC3339)},
-		{ID: "every", Kind: store.JobEvery, Spec: "1"},
+	for _, job := range []domain.Job{
+		{ID: "once", Kind: domain.JobAt, Spec: begin.Add(10 * time.Second).UTC().Format(time.RFC3339)},
+		{ID: "later", Kind: domain.JobAt, Spec: begin.Add(time.Hour).UTC().Format(time.RFC3339)},
+		{ID: "every", Kind: domain.JobEvery, Spec: "1"},
 	} {
 		job.Message, job.Zone, job.Session = "m", "UTC", "s"
 		_, err := b.Add(t.Context(), job, "")

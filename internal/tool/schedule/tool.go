@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
@@ -55,9 +55,9 @@ func seconds(n int) time.Duration {
 // add makes the job of a call. An earlier attempt may have: then its time may have
 // passed, and what is there counts.
 func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
-	id := protocol.ShortID(call.Key)
+	id := domain.ShortID(call.Key)
 	job, err := j.o.Store.Job(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, domain.ErrNotFound) {
 		var usual string
 		if usual, err = j.usualZone(ctx, turnOf(call)); err != nil {
 			return tool.Result{}, again(err)
@@ -80,7 +80,7 @@ func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Re
 	case err != nil:
 		return tool.Result{}, again(err)
 	}
-	return tool.Result{Text: "Added.\n" + List([]store.Job{job}, time.Now())}, nil
+	return tool.Result{Text: "Added.\n" + List([]domain.Job{job}, time.Now())}, nil
 }
 
 // usualZone is the zone of who began a turn; empty if it is not known.
@@ -102,7 +102,7 @@ func (j *Jobs) list(ctx context.Context, call tool.Call) (tool.Result, error) {
 
 // visible returns the jobs that who asks may see and remove: those of the
 // conversation, or all.
-func (j *Jobs) visible(ctx context.Context, call tool.Call) ([]store.Job, error) {
+func (j *Jobs) visible(ctx context.Context, call tool.Call) ([]domain.Job, error) {
 	route, err := j.o.Store.Route(ctx, turnOf(call))
 	if err != nil {
 		return nil, err
@@ -122,10 +122,10 @@ func (j *Jobs) remove(ctx context.Context, call tool.Call, id string) (tool.Resu
 	if err != nil {
 		return tool.Result{}, again(err)
 	}
-	if !slices.ContainsFunc(jobs, func(job store.Job) bool { return job.ID == id }) {
+	if !slices.ContainsFunc(jobs, func(job domain.Job) bool { return job.ID == id }) {
 		return j.removedBefore(ctx, id)
 	}
-	if err := j.Remove(ctx, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err := j.Remove(ctx, id); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return tool.Result{}, again(err)
 	}
 	return tool.Result{Text: "Removed."}, nil
@@ -138,7 +138,7 @@ func (j *Jobs) removedBefore(ctx context.Context, id string) (tool.Result, error
 	switch {
 	case err == nil && job.Removed:
 		return tool.Result{Text: "Removed."}, nil
-	case err == nil || errors.Is(err, store.ErrNotFound):
+	case err == nil || errors.Is(err, domain.ErrNotFound):
 		return tool.Result{}, fmt.Errorf("there is no job %q here; the action list shows what there is", id)
 	default:
 		return tool.Result{}, again(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -22,7 +23,7 @@ const (
 // Store creates subagents.
 type Store interface {
 	// Spawn stores a subagent and its task, once per ID.
-	Spawn(ctx context.Context, in store.SpawnInput) (store.Subagent, error)
+	Spawn(ctx context.Context, in store.SpawnInput) (domain.Subagent, error)
 }
 
 type arguments struct {
@@ -56,7 +57,7 @@ func (s *spawner) run(ctx context.Context, call tool.Call, args arguments) (tool
 		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	return tool.Result{Text: fmt.Sprintf("Started subagent %q (%s). Its report will arrive as a message; do not wait for it.",
-		spawned.Label, protocol.ShortID(spawned.ID))}, nil
+		spawned.Label, domain.ShortID(spawned.ID))}, nil
 }
 
 // label shortens a task to a label.

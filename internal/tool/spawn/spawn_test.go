@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 	"github.com/holdfast-ai/holdfast/internal/tool/spawn"
@@ -19,9 +20,9 @@ type recorder struct {
 	err error
 }
 
-func (r *recorder) Spawn(_ context.Context, in store.SpawnInput) (store.Subagent, error) {
+func (r *recorder) Spawn(_ context.Context, in store.SpawnInput) (domain.Subagent, error) {
 	r.in = in
-	return store.Subagent{ID: in.ID, Label: in.Label}, r.err
+	return domain.Subagent{ID: in.ID, Label: in.Label}, r.err
 }
 
 func run(t *testing.T, r *recorder, arguments string) (string, error) {

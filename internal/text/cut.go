@@ -1,12 +1,12 @@
-package protocol
+package text
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// Cut shortens text to at most limit bytes of whole characters, and marks that
-// it did with an ellipsis. Invalid UTF-8 is replaced: payloads are JSON.
+// Cut shortens text to at most limit bytes at a rune boundary and marks the cut with
+// an ellipsis. Invalid UTF-8 is replaced.
 func Cut(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= limit {
@@ -19,8 +19,8 @@ func Cut(text string, limit int) string {
 	return text[:end] + "…"
 }
 
-// Preview is [Cut] for what goes into a payload: limit bounds the bytes that the
-// text takes up there, as JSON and without the quotes.
+// Preview is [Cut] for a Temporal payload: limit bounds the size of the text as a JSON
+// string, without the quotes.
 func Preview(text string, limit int) string {
 	text = Cut(text, limit)
 	size, end := 0, 0
@@ -35,7 +35,7 @@ func Preview(text string, limit int) string {
 	return text
 }
 
-// jsonSize is how many bytes encoding/json writes for a character of a string.
+// jsonSize returns how many bytes encoding/json writes for r within a string.
 func jsonSize(r rune) int {
 	switch {
 	case strings.ContainsRune("\"\\\b\f\n\r\t", r):

@@ -1,11 +1,11 @@
-package protocol_test
+package domain_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func TestParseAnswer(t *testing.T) {
@@ -25,7 +25,7 @@ func TestParseAnswer(t *testing.T) {
 		"":                     {"", ""},
 		"/status":              {"status", ""},
 	} {
-		command, id := protocol.ParseAnswer(text)
+		command, id := domain.ParseAnswer(text)
 		require.Equal(t, want, [2]string{string(command), id}, text)
 	}
 }

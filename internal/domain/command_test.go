@@ -1,4 +1,4 @@
-package protocol_test
+package domain_test
 
 import (
 	"strings"
@@ -6,20 +6,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 func TestCommands(t *testing.T) {
 	t.Parallel()
-	seen := map[protocol.Command]bool{}
-	for _, spec := range protocol.Commands() {
+	seen := map[domain.Command]bool{}
+	for _, spec := range domain.Commands() {
 		require.False(t, seen[spec.Name], spec.Name)
 		seen[spec.Name] = true
-		require.NotEmpty(t, spec.Does)
-		command, arguments := protocol.ParseCommand("/" + strings.ToUpper(string(spec.Name)) + "\tArguments as\nthey are ")
+		require.NotEmpty(t, spec.Description)
+		command, arguments := domain.ParseCommand("/" + strings.ToUpper(string(spec.Name)) + "\tArguments as\nthey are ")
 		require.Equal(t, spec.Name, command)
 		require.Equal(t, "Arguments as\nthey are", arguments)
-		require.Equal(t, spec.Name != protocol.CommandNew, spec.AtOnce, "/new is in line with the messages")
+		require.Equal(t, spec.Name != domain.CommandNew, spec.Immediate, "/new is in line with the messages")
 	}
 }
 
@@ -41,6 +41,6 @@ func TestDollars(t *testing.T) {
 		{12_345_678, 0, "$12.35"},
 		{1_234_567_890_000, 0, "$1234567.89"},
 	} {
-		require.Equal(t, tt.want, protocol.Dollars(tt.microdollars, tt.unpriced))
+		require.Equal(t, tt.want, domain.Dollars(tt.microdollars, tt.unpriced))
 	}
 }

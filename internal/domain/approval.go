@@ -1,0 +1,54 @@
+package domain
+
+import "time"
+
+// Approval is a question whether a tool call may run. Its JSON is part of the public
+// HTTP API.
+type Approval struct {
+	ID            string         `json:"id"` // see [ApprovalID]
+	Tool          string         `json:"tool"`
+	Title         string         `json:"title"`     // of the call: a command, a path, or its arguments
+	Arguments     string         `json:"arguments"` // as shown to the person asked
+	ArgumentsHash string         `json:"-"`         // the approval is valid for these arguments only
+	Call          string         `json:"-"`         // key of the call
+	Turn          string         `json:"-"`         // that makes the call
+	WorkflowID    string         `json:"-"`         // of the workflow that waits for the decision
+	Channel       string         `json:"-"`         // where it is asked, with Chat and Thread; a subagent asks where its parent's turn came from
+	Chat          string         `json:"-"`
+	Thread        string         `json:"-"`
+	Sender        string         `json:"-"` // who asked for the turn
+	Status        ApprovalStatus `json:"-"`
+	DecidedBy     string         `json:"-"` // CHANNEL:SENDER; empty unless approved or denied
+	DecidedIn     string         `json:"-"` // the inbound message that decided it
+	CreatedAt     time.Time      `json:"-"`
+	ExpiresAt     time.Time      `json:"-"`
+	DecidedAt     time.Time      `json:"-"` // zero while waiting
+}
+
+// ApprovalStatus is the state of an approval.
+type ApprovalStatus string
+
+// The statuses of an approval.
+const (
+	ApprovalWaiting  ApprovalStatus = "waiting"
+	ApprovalApproved ApprovalStatus = "approved"
+	ApprovalDenied   ApprovalStatus = "denied"
+	ApprovalExpired  ApprovalStatus = "expired"
+	ApprovalDropped  ApprovalStatus = "dropped" // the turn ended, or the user wrote something else
+)
+
+// Decision is an answer to an approval.
+type Decision struct {
+	Approval string
+	Status   ApprovalStatus
+	By       string // CHANNEL:SENDER
+	In       string // inbound message that says so
+}
+
+// AnsweredApproval is the approval that a message answered.
+type AnsweredApproval struct {
+	ID     string
+	Status ApprovalStatus
+	By     string // CHANNEL:SENDER; empty unless approved or denied
+	Counts bool   // this message decided it
+}

@@ -1,0 +1,69 @@
+package domain
+
+import "time"
+
+// Inbound is a message from a channel. The channel fills in the fields up to Queue;
+// accepting the message sets the rest.
+type Inbound struct {
+	Channel    string // name of the channel: "http", "slack"
+	Scope      string // what PlatformID is unique within, besides the channel; empty: the whole channel; not stored
+	PlatformID string // the platform's ID of the message; the same ID again is a redelivery
+	Chat       string // the platform's ID of the chat
+	Thread     string // the platform's ID of the thread; empty outside threads
+	Sender     string // the platform's ID of the author
+	SenderName string
+	Text       string
+	SentAt     time.Time // as the platform says; zero: now
+	Files      []File    // attachments, fetched later by the channel
+	Push       bool      // the reply is delivered through the channel; false: the client fetches it
+	Queue      bool      // the message never joins a running turn
+
+	ID         string // our ID, see [MessageID]
+	Session    string // session key
+	Command    Command
+	AcceptedAt time.Time
+	Turn       string    // the turn that consumed it; empty: none yet
+	Gathered   *Gathered // nil: not gathered yet
+	Child      string    // call key of the subagent whose report this is
+	Job        string    // ID of the job that sent it
+}
+
+// File is an attachment as the platform describes it.
+type File struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	MIME string `json:"mime"`
+	Size int64  `json:"size"` // bytes
+	URL  string `json:"url"`  // where the channel fetches it
+}
+
+// Gathered is what a channel added to a message after it was accepted.
+type Gathered struct {
+	Text       string      `json:"text"` // the message as the model reads it
+	SenderName string      `json:"sender_name,omitempty"`
+	Zone       string      `json:"zone,omitempty"` // IANA name of the sender's time zone
+	Files      []SavedFile `json:"files,omitempty"`
+}
+
+// SavedFile is an attachment that was downloaded.
+type SavedFile struct {
+	Name string `json:"name"`
+	MIME string `json:"mime"`
+	Path string `json:"path"`
+}
+
+// Said returns the message's text as the model reads it.
+func (in Inbound) Said() string {
+	if in.Gathered != nil {
+		return in.Gathered.Text
+	}
+	return in.Text
+}
+
+// Name returns the sender's name; empty if unknown.
+func (in Inbound) Name() string {
+	if in.Gathered != nil && in.Gathered.SenderName != "" {
+		return in.Gathered.SenderName
+	}
+	return in.SenderName
+}

@@ -1,0 +1,52 @@
+package domain
+
+import "time"
+
+// Outbound is a message to be delivered.
+type Outbound struct {
+	ID         string
+	Turn       string
+	Channel    string
+	Session    string
+	Chat       string
+	Thread     string
+	Text       string
+	File       string // not empty: sent as a file with this name
+	Path       string // of the file, relative to the workspace; empty: Text is its content
+	Approval   string // ID of the approval that it asks for; empty: none
+	State      OutboxState
+	Fence      int64     // of the current claim
+	Claimed    bool      // an earlier claim was left open: the message may have been posted
+	ClaimedAt  time.Time // last claim; zero: none, or released
+	PlatformID string    // once sent
+	Error      string    // once failed
+}
+
+// OutboxState is how far a delivery is.
+type OutboxState string
+
+// The states of an outbound message.
+const (
+	OutboxPending OutboxState = "pending"
+	OutboxSent    OutboxState = "sent"
+	OutboxFailed  OutboxState = "failed" // undeliverable, but kept
+)
+
+// Part is one message of a long reply that is sent as several.
+type Part struct {
+	Text string // Markdown; the content of a file
+	File string // not empty: sent as a file with this name
+}
+
+// Draft is a message shown while a turn's reply is being written; it becomes the reply.
+type Draft struct {
+	Turn       string
+	Channel    string
+	Chat       string
+	Thread     string
+	PlatformID string    // empty: it may or may not have been posted
+	ClaimedAt  time.Time // last claim; zero: none, or released
+}
+
+// Reply returns the outbox ID of the reply that the draft becomes.
+func (d Draft) Reply() string { return OutboxID(d.Turn) }

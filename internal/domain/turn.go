@@ -1,0 +1,45 @@
+package domain
+
+import "time"
+
+// Turn is a request and the work done to answer it.
+type Turn struct {
+	ID         string
+	Session    string
+	Epoch      int // counts the session's fresh starts
+	Status     TurnStatus
+	Sender     string
+	Reply      string // the user's answer; empty while running
+	Outbox     string // ID of the reply to be delivered; empty for pull channels
+	WorkflowID string
+	RunID      string
+	StartedAt  time.Time
+	EndedAt    time.Time // zero while running
+	Usage      Usage     // of all steps
+	Steps      int       // completions stored
+	Cost       int64     // millionths of a US dollar, as far as prices are known
+	Unpriced   int       // completions without a known price
+	Model      string    // chosen for the session, as provider/model; empty: the configured one
+	Scope      string    // memory scope; empty: none
+}
+
+// TurnStatus is the state of a turn.
+type TurnStatus string
+
+// The statuses of a turn.
+const (
+	TurnRunning TurnStatus = "running"
+	TurnDone    TurnStatus = "done"    // the model answered, or a command was answered
+	TurnFailed  TurnStatus = "failed"  // an error ended it; the reply names it
+	TurnStopped TurnStatus = "stopped" // a user ended it
+)
+
+// Step is a turn as one of its steps finds it.
+type Step struct {
+	Turn       Turn
+	Answered   bool      // another turn, given in Turn, consumed all of the step's messages; this one was not created
+	Completion *Message  // the step's completion, if it is stored already
+	History    []Message // the end of the epoch's earlier turns, then all of this turn, in order
+	Inbound    []Inbound // the messages that this turn consumed, in order
+	Prompt     string    // system prompt of the turn's earlier steps; empty on the first
+}
