@@ -13,7 +13,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/approval"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/price"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
@@ -24,47 +23,66 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// AgentOptions are what an [Agent] works with. All but Logger, Metrics and
-// Supervisor are required.
+// AgentOptions are the dependencies of an [Agent]. Metrics and Logger are optional.
 type AgentOptions struct {
-	Store       *store.Store
-	Provider    llm.Provider
-	Name        string // of the provider: "openai"
-	Model       string // as the provider names it
-	MaxTokens   int    // per completion
+	Store     *store.Store
+	Events    event.Bus
+	Workspace string // absolute path
+	Model     ModelOptions
+	Tools     ToolOptions
+	Memory    MemoryOptions
+	Approvals ApprovalOptions
+	Jobs      JobOptions
+	Channels  ChannelOptions
+	Metrics   *metrics.Metrics
+	Logger    *slog.Logger
+}
+
+// ModelOptions are the default model and how it is called.
+type ModelOptions struct {
+	Model
+	MaxTokens   int // per completion
 	Temperature float64
-	Window      int // messages of earlier turns that the model sees
-	// Models opens a model that a session was told to use, by its name as in Model's
-	// title; nil: there is no other. Who made it closes it.
-	Models    func(name string) (Model, error)
-	Fallbacks []string // models that stand in, for people to see
-	Tools     *tool.Registry
-	// SubagentTools are the tools of subagents, by depth from 1.
-	SubagentTools []*tool.Registry
-	Prices        *price.Table     // nil: costs are not known
-	Memory        *memory.Files    // nil: nothing is remembered
-	Scope         memory.ScopeFunc // whose memory; required with Memory
-	// Remember starts the consolidation of a memory scope; required with Memory.
-	Remember    func(ctx context.Context, scope string) error
-	Environment skill.Environment // in which skills look for what they require
-	// Signal brings an accepted message to its session.
-	Signal func(ctx context.Context, message domain.Inbound) error
-	// Approvals says which calls a person is asked about; its zero value: none.
-	Approvals approval.Policy
-	// Decided tells a workflow that an approval which it may wait for was decided;
-	// required with Approvals.
+	Window      int // messages of earlier turns sent to the model
+	// Open returns the model a session was switched to, by its title; nil disables
+	// switching. The caller of [NewAgent] closes the models.
+	Open      func(title string) (Model, error)
+	Fallbacks []string     // titles of the fallback models, to display
+	Prices    *price.Table // nil if costs are unknown
+}
+
+// ToolOptions are the tools of the agent and what they run in.
+type ToolOptions struct {
+	Agent       *tool.Registry
+	Subagents   []*tool.Registry       // by depth, starting at 1
+	Supervisor  *supervisor.Supervisor // of the commands that stopping a turn kills; may be nil
+	Environment skill.Environment      // in which the requirements of skills are checked
+}
+
+// MemoryOptions are the long-term memory. The zero value disables it.
+type MemoryOptions struct {
+	Files *memory.Files
+	Scope memory.ScopeFunc
+	// Consolidate starts the consolidation of a memory scope.
+	Consolidate func(ctx context.Context, scope string) error
+}
+
+// ApprovalOptions say which tool calls need an approval. The zero value requires none.
+type ApprovalOptions struct {
+	Policy approval.Policy
+	// Decided tells a workflow that an approval it may wait for was decided.
 	Decided func(ctx context.Context, workflowID string, d protocol.ApprovalDecision) error
-	// IsOperator reports whether who wrote by this route runs this, sees everybody's
-	// jobs and may answer every question; nil: nobody does.
+}
+
+// ChannelOptions connect the agent to the channels.
+type ChannelOptions struct {
+	Gatherers map[string]channels.Gatherer // by channel name
+	Outboxes  map[string]*Outbox           // of the push channels, by channel name
+	// Signal delivers an accepted message to its session's workflow.
+	Signal func(ctx context.Context, message domain.Inbound) error
+	// IsOperator reports whether a route is the operator's, who sees all jobs and may
+	// decide all approvals; nil if there is no operator.
 	IsOperator func(domain.Route) bool
-	Jobs       JobOptions             // how scheduled prompts are run
-	Supervisor *supervisor.Supervisor // whose commands a stopped turn ends; may be nil
-	Events     event.Bus
-	Gatherers  map[string]channels.Gatherer // channels whose messages need more from their platform, by name
-	Outboxes   map[string]*Outbox           // deliveries of the push channels, by name
-	Workspace  string                       // absolute path
-	Metrics    *metrics.Metrics             // nil: nothing is counted
-	Logger     *slog.Logger
 }
 
 // Agent has the activities of a turn. Its exported methods are activities.
@@ -77,7 +95,7 @@ type Agent struct {
 // NewAgent returns the activities of a turn.
 func NewAgent(o AgentOptions) (*Agent, error) {
 	switch {
-	case o.Store == nil, o.Provider == nil, o.Tools == nil, o.Events == nil:
+	case o.Store == nil, o.Model.Provider == nil, o.Tools.Agent == nil, o.Events == nil:
 		return nil, errors.New("agent: store, provider, tools and events are required")
 	case !filepath.IsAbs(o.Workspace):
 		return nil, errors.New("agent: the workspace needs an absolute path")
@@ -88,13 +106,13 @@ func NewAgent(o AgentOptions) (*Agent, error) {
 	return &Agent{AgentOptions: o}, nil
 }
 
-// tools are those that a session's turns have.
+// tools returns the tools of a session.
 func (a *Agent) tools(session domain.SessionRef) *tool.Registry {
 	if session.Depth == 0 {
-		return a.Tools
+		return a.Tools.Agent
 	}
-	if session.Depth > len(a.SubagentTools) {
+	if session.Depth > len(a.Tools.Subagents) {
 		return &tool.Registry{}
 	}
-	return a.SubagentTools[session.Depth-1]
+	return a.Tools.Subagents[session.Depth-1]
 }

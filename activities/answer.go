@@ -75,7 +75,7 @@ func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer stor
 
 // operator reports whether a message is from who runs this.
 func (a *Agent) operator(m domain.Inbound) bool {
-	return a.IsOperator != nil && a.IsOperator(domain.Route{Channel: m.Channel, Sender: m.Sender})
+	return a.Channels.IsOperator != nil && a.Channels.IsOperator(domain.Route{Channel: m.Channel, Sender: m.Sender})
 }
 
 func help() string {

@@ -77,7 +77,7 @@ func (b *bundle) withModels(t *testing.T, other *llmtest.Server) {
 	client, err := openai.New(openai.Options{Service: "other", BaseURL: other.URL})
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
-	b.options.Models = func(name string) (activities.Model, error) {
+	b.options.Model.Open = func(name string) (activities.Model, error) {
 		model, ours := strings.CutPrefix(name, "other/")
 		if !ours {
 			return activities.Model{}, errors.New("it is not configured")
@@ -130,7 +130,7 @@ func TestModel(t *testing.T) {
 		b := setup(t)
 		b.withModels(t, llmtest.NewServer(t))
 		b.command(t, "c1", "/model other/m")
-		b.options.Models = nil
+		b.options.Model.Open = nil
 		var err error
 		b.agent, err = activities.NewAgent(b.options)
 		require.NoError(t, err)

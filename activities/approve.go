@@ -39,7 +39,7 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call doma
 	if t, err := a.tools(in.Session).Lookup(ctx, call.Name); err == nil {
 		title, destructive = t.Title([]byte(call.Arguments)), t.Destructive
 	}
-	switch a.Approvals.Verdict(approval.Call{Tool: call.Name, Title: title, Destructive: destructive}) {
+	switch a.Approvals.Policy.Verdict(approval.Call{Tool: call.Name, Title: title, Destructive: destructive}) {
 	case approval.Deny:
 		return nil, refusedByRule, nil
 	case approval.Allow:
@@ -51,7 +51,7 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call doma
 	asked, outbox, err := a.Store.AskApproval(ctx, domain.Approval{
 		Call: domain.CallKey(in.Turn, in.Step, in.Index), Turn: in.Turn, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
 		Tool: call.Name, Title: text.Cut(title, protocol.PreviewLimit), Arguments: shown, ArgumentsHash: hex.EncodeToString(sum[:]),
-	}, a.Approvals.Timeout(), a.question(call.Name, shown))
+	}, a.Approvals.Policy.Timeout(), a.question(call.Name, shown))
 	if err == nil && in.Withdrawn && asked.Status == domain.ApprovalWaiting {
 		asked, err = a.Store.DecideApproval(ctx, domain.Decision{Approval: asked.ID, Status: domain.ApprovalDropped})
 	}
@@ -106,7 +106,7 @@ func (a *Agent) question(name, shown string) string {
 		fence += "`"
 	}
 	text := fmt.Sprintf("May I run `%s`?\n\n%s\n%s\n%s", name, fence, shown, fence)
-	if approvers := a.Approvals.Approvers(); len(approvers) > 0 {
+	if approvers := a.Approvals.Policy.Approvers(); len(approvers) > 0 {
 		text += "\n\nWho may answer: " + strings.Join(approvers, ", ")
 	}
 	return text
@@ -122,7 +122,7 @@ func (a *Agent) decide(ctx context.Context, in protocol.AnswerInput) (string, er
 	if err != nil || problem != "" {
 		return problem, err
 	}
-	if !a.operator(message) && !a.Approvals.May(message.Channel, message.Sender, asked.Channel, asked.Sender) {
+	if !a.operator(message) && !a.Approvals.Policy.May(message.Channel, message.Sender, asked.Channel, asked.Sender) {
 		return "You may not answer this: " + a.whoMay(), nil
 	}
 	status := domain.ApprovalApproved
@@ -136,7 +136,7 @@ func (a *Agent) decide(ctx context.Context, in protocol.AnswerInput) (string, er
 		return "", err
 	}
 	failpoint.Hit("approval.decided")
-	if err := a.Decided(ctx, decided.WorkflowID, protocol.ApprovalDecision{Approval: decided.ID}); err != nil {
+	if err := a.Approvals.Decided(ctx, decided.WorkflowID, protocol.ApprovalDecision{Approval: decided.ID}); err != nil {
 		return "", fmt.Errorf("tell who waits for approval %s: %w", decided.ID, err)
 	}
 	return decision(decided, message.ID), nil
@@ -187,7 +187,7 @@ func decision(a domain.Approval, message string) string {
 }
 
 func (a *Agent) whoMay() string {
-	if approvers := a.Approvals.Approvers(); len(approvers) > 0 {
+	if approvers := a.Approvals.Policy.Approvers(); len(approvers) > 0 {
 		return strings.Join(approvers, ", ") + " may."
 	}
 	return "who asked for it may."

@@ -29,12 +29,12 @@ func setupAsker(t *testing.T, arguments string, approvers ...string) *asker {
 	a := &asker{bundle: setup(t, calls(1, "poke", arguments))}
 	policy, err := approval.New([]approval.Rule{{Tool: "poke", Do: approval.Ask}}, time.Hour, approvers)
 	require.NoError(t, err)
-	a.options.Approvals = policy
-	a.options.Decided = func(_ context.Context, _ string, d protocol.ApprovalDecision) error {
+	a.options.Approvals.Policy = policy
+	a.options.Approvals.Decided = func(_ context.Context, _ string, d protocol.ApprovalDecision) error {
 		a.decided = append(a.decided, d)
 		return nil
 	}
-	a.options.IsOperator = func(r domain.Route) bool { return r.Sender == "root" }
+	a.options.Channels.IsOperator = func(r domain.Route) bool { return r.Sender == "root" }
 	a.agent, err = activities.NewAgent(a.options)
 	require.NoError(t, err)
 	a.add(t, "poke", tool.Once, func(context.Context, tool.Call) (tool.Result, error) {
@@ -183,7 +183,7 @@ func TestApproval(t *testing.T) {
 		a := setupAsker(t, `{}`)
 		policy, err := approval.New([]approval.Rule{{Tool: "*", Do: approval.Ask}}, -time.Second, nil)
 		require.NoError(t, err)
-		a.options.Approvals = policy
+		a.options.Approvals.Policy = policy
 		a.agent, err = activities.NewAgent(a.options)
 		require.NoError(t, err)
 		asked := a.ask(t)
@@ -197,7 +197,7 @@ func TestApproval(t *testing.T) {
 		a := setupAsker(t, `{"path":"secret/key"}`)
 		policy, err := approval.New([]approval.Rule{{Tool: "poke", Match: "*secret/*", Do: approval.Deny}}, time.Hour, nil)
 		require.NoError(t, err)
-		a.options.Approvals = policy
+		a.options.Approvals.Policy = policy
 		a.agent, err = activities.NewAgent(a.options)
 		require.NoError(t, err)
 		require.Contains(t, a.result(t), "the rules of whoever operates this do not allow it")

@@ -31,15 +31,15 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 		}
 	}
 	conversation := prompt.Conversation{
-		System: system, Begun: begun, Turn: in.Turn, Window: min(a.Window, earlier), Now: time.Now(), Images: a.images(begun.Inbound),
+		System: system, Begun: begun, Turn: in.Turn, Window: min(a.Model.Window, earlier), Now: time.Now(), Images: a.images(begun.Inbound),
 	}
 	for {
 		response, err := model.Provider.Complete(ctx, llm.Request{
 			Model:       model.Name,
 			Messages:    prompt.Messages(conversation),
 			Tools:       a.tools(in.Session).Specs(ctx),
-			MaxTokens:   a.MaxTokens,
-			Temperature: a.Temperature,
+			MaxTokens:   a.Model.MaxTokens,
+			Temperature: a.Model.Temperature,
 		}, func(d llm.Delta) { a.show(ctx, in, d) })
 		pictures := len(conversation.Images) > 0
 		switch {
@@ -73,17 +73,17 @@ type author struct {
 }
 
 func (a *Agent) answered(response llm.Response) author {
-	return author{provider: cmp.Or(response.Provider, a.Name), model: cmp.Or(response.Asked, a.Model)}
+	return author{provider: cmp.Or(response.Provider, a.Model.Service), model: cmp.Or(response.Asked, a.Model.Name)}
 }
 
 // cost is what a completion cost, in millionths of a US dollar, and whether that is
 // known.
 func (a *Agent) cost(response llm.Response) (int64, bool) {
-	if a.Prices == nil {
+	if a.Model.Prices == nil {
 		return 0, false
 	}
 	by := a.answered(response)
-	return a.Prices.Cost(response.Usage, response.CachedTokens, by.provider, by.model, response.Model)
+	return a.Model.Prices.Cost(response.Usage, response.CachedTokens, by.provider, by.model, response.Model)
 }
 
 // system is the system prompt of a turn: that of its first step, so that a provider
@@ -103,7 +103,7 @@ func (a *Agent) system(session domain.SessionRef, begun domain.Step) (string, er
 	if input.Memory, err = a.remembered(begun); err != nil {
 		return "", fmt.Errorf("read the memory: %w", err)
 	}
-	skills, err := skill.Load(a.Workspace, a.Environment)
+	skills, err := skill.Load(a.Workspace, a.Tools.Environment)
 	if err != nil {
 		return "", fmt.Errorf("read the skills: %w", err)
 	}

@@ -55,10 +55,10 @@ func within(ctx context.Context, stored *store.Store, one, other string) (bool, 
 
 // background is [CommandsOf] on this machine.
 func (a *Agent) background(ctx context.Context, session string) ([]supervisor.Info, error) {
-	if a.Supervisor == nil {
+	if a.Tools.Supervisor == nil {
 		return nil, nil
 	}
-	running, err := CommandsOf(ctx, a.Store, a.Supervisor, session)
+	running, err := CommandsOf(ctx, a.Store, a.Tools.Supervisor, session)
 	if err != nil {
 		return nil, fmt.Errorf("look for running commands: %w", err)
 	}
@@ -81,7 +81,7 @@ func (a *Agent) stopBackground(ctx context.Context, session, message string) (st
 	for _, command := range running {
 		keys = append(keys, command.Key)
 	}
-	if err := a.Supervisor.Stop(ctx, keys...); err != nil {
+	if err := a.Tools.Supervisor.Stop(ctx, keys...); err != nil {
 		return false, fmt.Errorf("stop running commands: %w", err)
 	}
 	return true, nil

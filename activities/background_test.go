@@ -19,7 +19,7 @@ func (b *bundle) withCommands(t *testing.T) (start func(key, owner, command stri
 	t.Helper()
 	commands, err := supervisor.New(supervisor.Options{Dir: t.TempDir()})
 	require.NoError(t, err)
-	b.options.Supervisor = commands
+	b.options.Tools.Supervisor = commands
 	b.agent, err = activities.NewAgent(b.options)
 	require.NoError(t, err)
 	return func(key, owner, command string) *supervisor.Process {

@@ -53,7 +53,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	}
 	begun, err := a.Store.Begin(ctx, store.BeginInput{
 		Session: in.Session.Key, Channel: in.Session.Channel,
-		Turn: in.Turn, Step: in.Step, Messages: in.Messages, Window: a.Window, Scope: a.scopeOf(in.Session),
+		Turn: in.Turn, Step: in.Step, Messages: in.Messages, Window: a.Model.Window, Scope: a.scopeOf(in.Session),
 		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
 	})
 	if err != nil {

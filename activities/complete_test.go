@@ -287,7 +287,7 @@ func (panicking) Complete(context.Context, llm.Request, func(llm.Delta)) (llm.Re
 func TestCompleteThatPanicsEndsTheTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.options.Provider = panicking{}
+	b.options.Model.Provider = panicking{}
 	var err error
 	b.agent, err = activities.NewAgent(b.options)
 	require.NoError(t, err)

@@ -58,9 +58,9 @@ func (a *Agent) consolidateAll(ctx context.Context) error {
 		if a.rests.on(scope) {
 			continue
 		}
-		_, found, err := a.Store.NextBatch(ctx, scope, a.Window, 1)
+		_, found, err := a.Store.NextBatch(ctx, scope, a.Model.Window, 1)
 		if err == nil && found {
-			err = a.Remember(ctx, scope)
+			err = a.Memory.Consolidate(ctx, scope)
 		}
 		if err != nil {
 			return fmt.Errorf("consolidate %s: %w", scope, err)
@@ -78,7 +78,7 @@ func (a *Agent) consolidate(ctx context.Context, name string) (more bool, err er
 	}
 	limit := batchLimit
 	for {
-		batch, found, err := a.Store.NextBatch(ctx, name, a.Window, limit)
+		batch, found, err := a.Store.NextBatch(ctx, name, a.Model.Window, limit)
 		if err != nil || !found {
 			return false, err
 		}
@@ -98,7 +98,7 @@ func (a *Agent) takeIn(ctx context.Context, scope memory.Scope, batch store.Batc
 			return err
 		}
 		failpoint.Hit("consolidate.stored")
-		err = a.Memory.Update(ctx, scope, c.Base, c.Memory)
+		err = a.Memory.Files.Update(ctx, scope, c.Base, c.Memory)
 		if errors.Is(err, memory.ErrChanged) {
 			if err := a.askAgain(ctx, scope, batch); err != nil {
 				return err
@@ -110,7 +110,7 @@ func (a *Agent) takeIn(ctx context.Context, scope memory.Scope, batch store.Batc
 		}
 		failpoint.Hit("consolidate.written")
 		last := batch.Messages[len(batch.Messages)-1]
-		if err := a.Memory.AppendHistory(ctx, scope, batch.ID, c.Entry, last.CreatedAt.In(time.Local)); err != nil {
+		if err := a.Memory.Files.AppendHistory(ctx, scope, batch.ID, c.Entry, last.CreatedAt.In(time.Local)); err != nil {
 			return fmt.Errorf("write the history: %w", err)
 		}
 		failpoint.Hit("consolidate.logged")
@@ -133,7 +133,7 @@ func (a *Agent) consolidation(ctx context.Context, scope memory.Scope, batch sto
 
 // askAgain has the model make of a batch and of the memory as it is now a new one.
 func (a *Agent) askAgain(ctx context.Context, scope memory.Scope, batch store.Batch) error {
-	current, base, err := a.Memory.Read(ctx, scope)
+	current, base, err := a.Memory.Files.Read(ctx, scope)
 	if err != nil {
 		return fmt.Errorf("read the memory: %w", err)
 	}
@@ -144,9 +144,9 @@ func (a *Agent) askAgain(ctx context.Context, scope memory.Scope, batch store.Ba
 	var refusal error
 	for range consolidationTries {
 		started := time.Now()
-		response, err := a.Provider.Complete(ctx, llm.Request{
-			Model: a.Model, Messages: messages, Tools: []llm.ToolSpec{memory.Tool()},
-			MaxTokens: max(a.MaxTokens, consolidationTokens), Temperature: a.Temperature,
+		response, err := a.Model.Provider.Complete(ctx, llm.Request{
+			Model: a.Model.Name, Messages: messages, Tools: []llm.ToolSpec{memory.Tool()},
+			MaxTokens: max(a.Model.MaxTokens, consolidationTokens), Temperature: a.Model.Temperature,
 		}, nil)
 		if err != nil {
 			return fmt.Errorf("ask the model to consolidate: %w", err)

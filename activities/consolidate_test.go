@@ -28,7 +28,7 @@ func consolidating(t *testing.T, text string, keeper func(llmtest.Request) llmte
 		}
 		return llmtest.Text("noted")
 	}))
-	b.options.Window = 4
+	b.options.Model.Window = 4
 	b.remembering(t)
 	for _, id := range []string{"c1", "c2", "c3"} { // two messages each
 		b.accept(t, id, "hi", false)
@@ -106,7 +106,7 @@ func TestABadAnswerCostsAHandfulOfCalls(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("I will remember that. ", 5_000)
 	b := consolidating(t, "- likes tea\n", func(llmtest.Request) llmtest.Step { return llmtest.Text(long) })
-	b.options.Remember = func(context.Context, string) error { panic("it is left alone now") }
+	b.options.Memory.Consolidate = func(context.Context, string) error { panic("it is left alone now") }
 	var made error
 	b.agent, made = activities.NewAgent(b.options)
 	require.NoError(t, made)

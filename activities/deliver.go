@@ -20,7 +20,7 @@ const (
 // process serves its channel. It returns what is left for the Deliver activity: empty
 // if the message was delivered or never can be.
 func (a *Agent) deliverNow(ctx context.Context, channel, id string) (left string) {
-	outbox := a.Outboxes[channel]
+	outbox := a.Channels.Outboxes[channel]
 	if id == "" || outbox == nil {
 		return id
 	}

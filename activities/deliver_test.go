@@ -18,7 +18,7 @@ func setupPush(t *testing.T, script ...llmtest.Step) (*bundle, *channeltest.Memo
 	t.Helper()
 	b := setup(t, script...)
 	memory := channeltest.NewMemory(session.Channel)
-	b.options.Outboxes = map[string]*activities.Outbox{session.Channel: activities.NewOutbox(b.store, memory, b.workspace)}
+	b.options.Channels.Outboxes = map[string]*activities.Outbox{session.Channel: activities.NewOutbox(b.store, memory, b.workspace)}
 	var err error
 	b.agent, err = activities.NewAgent(b.options)
 	require.NoError(t, err)

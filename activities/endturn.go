@@ -52,7 +52,7 @@ func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol
 // stopCommands stops the commands that the turn's calls started, wherever their
 // workers are: they outlive them.
 func (a *Agent) stopCommands(ctx context.Context, turn string) error {
-	if a.Supervisor == nil {
+	if a.Tools.Supervisor == nil {
 		return nil
 	}
 	intents, err := a.Store.Intents(ctx, turn)
@@ -65,7 +65,7 @@ func (a *Agent) stopCommands(ctx context.Context, turn string) error {
 			keys = append(keys, intent.Call)
 		}
 	}
-	if err := a.Supervisor.Stop(ctx, keys...); err != nil {
+	if err := a.Tools.Supervisor.Stop(ctx, keys...); err != nil {
 		return fmt.Errorf("stop running commands: %w", err)
 	}
 	return nil

@@ -85,7 +85,7 @@ func TestEndTurn(t *testing.T) {
 		b := setup(t, calls(2, "exec", `{}`))
 		commands, err := supervisor.New(supervisor.Options{Dir: t.TempDir()})
 		require.NoError(t, err)
-		b.options.Supervisor = commands
+		b.options.Tools.Supervisor = commands
 		b.agent, err = activities.NewAgent(b.options)
 		require.NoError(t, err)
 		b.add(t, "exec", tool.Keyed, func(ctx context.Context, call tool.Call) (tool.Result, error) {

@@ -71,7 +71,7 @@ func TestModelFailures(t *testing.T) {
 		b := setup(t)
 		client, err := openai.New(openai.Options{Service: "scripted", BaseURL: "http://" + listener.Addr().String() + "/v1"})
 		require.NoError(t, err)
-		b.options.Provider = client
+		b.options.Model.Provider = client
 		b.agent, err = activities.NewAgent(b.options)
 		require.NoError(t, err)
 		b.accept(t, "m1", "hi", false)

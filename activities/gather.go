@@ -34,7 +34,7 @@ const (
 // gather asks the channel for what belongs to the messages that the step takes in,
 // once: it is stored with them.
 func (a *Agent) gather(ctx context.Context, in protocol.CompleteInput, attempt int) error {
-	gatherer := a.Gatherers[in.Session.Channel]
+	gatherer := a.Channels.Gatherers[in.Session.Channel]
 	if gatherer == nil {
 		return nil
 	}

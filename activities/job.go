@@ -49,7 +49,7 @@ func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireR
 	if message.Turn != "" {
 		return result, nil
 	}
-	if err := a.Signal(ctx, message); err != nil {
+	if err := a.Channels.Signal(ctx, message); err != nil {
 		return protocol.FireResult{}, fmt.Errorf("bring the message of job %s: %w", in.Job, err)
 	}
 	return result, nil

@@ -15,7 +15,7 @@ func TestJobsText(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(t.TempDir(), "store.db")})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	a := &Agent{AgentOptions: AgentOptions{Store: s, IsOperator: func(r domain.Route) bool { return r.Sender == "root" }}}
+	a := &Agent{AgentOptions: AgentOptions{Store: s, Channels: ChannelOptions{IsOperator: func(r domain.Route) bool { return r.Sender == "root" }}}}
 	_, err = s.AddJob(t.Context(), domain.Job{ID: "j", Message: "water the plants", Kind: domain.JobEvery, Spec: "3600", Session: "test:c1"}, "", 10)
 	require.NoError(t, err)
 	for id, sender := range map[string]string{"m1": "ana", "m2": "root"} {

@@ -28,7 +28,7 @@ func setupClock(t *testing.T, jobs activities.JobOptions, script ...llmtest.Step
 	t.Helper()
 	c := &clock{bundle: setup(t, script...)}
 	c.options.Jobs = jobs
-	c.options.Signal = func(_ context.Context, m domain.Inbound) error {
+	c.options.Channels.Signal = func(_ context.Context, m domain.Inbound) error {
 		if err := c.fail; err != nil {
 			c.fail = nil
 			return err

@@ -14,43 +14,45 @@ import (
 
 // scopeOf names the scope of a session's turns; nil for those that have no memory.
 func (a *Agent) scopeOf(session domain.SessionRef) func(domain.Inbound) string {
-	if session.Depth > 0 || a.Memory == nil {
+	if session.Depth > 0 || a.Memory.Files == nil {
 		return nil
 	}
 	return func(first domain.Inbound) string { return a.scope(first).String() }
 }
 
-func (a *Agent) scope(in domain.Inbound) memory.Scope { return a.Scope(in.Channel, in.Chat, in.Sender) }
+func (a *Agent) scope(in domain.Inbound) memory.Scope {
+	return a.Memory.Scope(in.Channel, in.Chat, in.Sender)
+}
 
 // remembered is what the system prompt has of the memory of a turn's sender.
 func (a *Agent) remembered(begun domain.Step) (string, error) {
-	if a.Memory == nil || len(begun.Inbound) == 0 {
+	if a.Memory.Files == nil || len(begun.Inbound) == 0 {
 		return "", nil
 	}
-	return a.Memory.Prompt(a.scope(begun.Inbound[0]), time.Now())
+	return a.Memory.Files.Prompt(a.scope(begun.Inbound[0]), time.Now())
 }
 
 // rememberFull has the memory take in earlier turns once a session has a window
 // full of them. That it fails is no reason to fail the turn: the schedule comes by.
 func (a *Agent) rememberFull(ctx context.Context, begun domain.Step) {
 	scope := begun.Turn.Scope
-	if scope == "" || len(begun.History)+1 < a.Window || a.rests.on(scope) {
+	if scope == "" || len(begun.History)+1 < a.Model.Window || a.rests.on(scope) {
 		return
 	}
-	if err := a.Remember(ctx, scope); err != nil {
+	if err := a.Memory.Consolidate(ctx, scope); err != nil {
 		a.Logger.Warn("consolidation not started, the schedule will", "scope", scope, "err", err)
 	}
 }
 
 // rememberAll has the memory take in what a fresh start leaves behind.
 func (a *Agent) rememberAll(ctx context.Context, session string) {
-	if a.Memory == nil {
+	if a.Memory.Files == nil {
 		return
 	}
 	scopes, err := a.Store.SessionScopes(ctx, session)
 	for _, scope := range scopes {
 		if err == nil {
-			err = a.Remember(ctx, scope)
+			err = a.Memory.Consolidate(ctx, scope)
 		}
 	}
 	if err != nil {

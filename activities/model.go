@@ -30,7 +30,7 @@ func (m Model) Title() string { return m.Service + "/" + m.Name }
 
 // configured is the model that answers where nobody chose another.
 func (a *Agent) configured() Model {
-	return Model{Provider: a.Provider, Service: a.Name, Name: a.Model}
+	return Model{Provider: a.Model.Provider, Service: a.Model.Service, Name: a.Model.Name}
 }
 
 // modelOf returns the model that answers in a turn.
@@ -46,10 +46,10 @@ func (a *Agent) modelOf(turn domain.Turn) (Model, error) {
 }
 
 func (a *Agent) open(name string) (Model, error) {
-	if a.Models == nil {
+	if a.Model.Open == nil {
 		return Model{}, errors.New("there is no other model than the configured one")
 	}
-	return a.Models(name)
+	return a.Model.Open(name)
 }
 
 // chooseModel answers /model: it says which model answers or, with a name, has
@@ -89,8 +89,8 @@ func (a *Agent) whichModel(ctx context.Context, session string) (string, error) 
 	if chosen != "" {
 		text = fmt.Sprintf("`%s` answers in this conversation, `%s` in others; `/model %s` undoes it.", chosen, usual, defaultModel)
 	}
-	if len(a.Fallbacks) > 0 {
-		text += fmt.Sprintf(" When it cannot: `%s`.", strings.Join(a.Fallbacks, "`, `"))
+	if len(a.Model.Fallbacks) > 0 {
+		text += fmt.Sprintf(" When it cannot: `%s`.", strings.Join(a.Model.Fallbacks, "`, `"))
 	}
 	return text, nil
 }

@@ -15,8 +15,8 @@ func TestAWindowThatIsFullIsTakenIn(t *testing.T) {
 	b := setup(t, llmtest.Text("one"), llmtest.Text("two"), calls(1, "noop", `{}`), llmtest.Text("three"))
 	b.remembering(t)
 	var asked []string
-	b.options.Window = 4
-	b.options.Remember = func(_ context.Context, scope string) error {
+	b.options.Model.Window = 4
+	b.options.Memory.Consolidate = func(_ context.Context, scope string) error {
 		asked = append(asked, scope)
 		return nil
 	}

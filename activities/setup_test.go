@@ -48,8 +48,10 @@ func setupWith(t *testing.T, model *llmtest.Server) *bundle {
 	require.NoError(t, err)
 	t.Cleanup(client.Close)
 	b.options = activities.AgentOptions{
-		Store: b.store, Provider: client, Name: "scripted", Model: llmtest.Model, MaxTokens: 1000, Window: 100,
-		Tools: b.tools, Events: b.bus, Workspace: b.workspace,
+		Store: b.store, Events: b.bus, Workspace: b.workspace, Tools: activities.ToolOptions{Agent: b.tools},
+		Model: activities.ModelOptions{
+			Model: activities.Model{Provider: client, Service: "scripted", Name: llmtest.Model}, MaxTokens: 1000, Window: 100,
+		},
 	}
 	b.agent, err = activities.NewAgent(b.options)
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func (a *Agent) Report(ctx context.Context, in protocol.ReportInput) error {
 	if message.ID == "" || message.Turn != "" {
 		return nil
 	}
-	if err := a.Signal(ctx, message); err != nil {
+	if err := a.Channels.Signal(ctx, message); err != nil {
 		return fmt.Errorf("bring the report: %w", err)
 	}
 	return nil
@@ -75,7 +75,7 @@ func (a *Agent) doing(ctx context.Context, session string) string {
 		return fmt.Sprintf("step %d, thinking", last.Step)
 	}
 	call := last.ToolCalls[len(last.ToolCalls)-1]
-	return fmt.Sprintf("step %d, %s: %s", last.Step, call.Name, brief(title(ctx, a.Tools, call)))
+	return fmt.Sprintf("step %d, %s: %s", last.Step, call.Name, brief(title(ctx, a.Tools.Agent, call)))
 }
 
 const (

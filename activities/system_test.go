@@ -25,10 +25,10 @@ func (unkept) Save(context.Context, string, string, []byte) error { return nil }
 func (b *bundle) remembering(t *testing.T) {
 	t.Helper()
 	var err error
-	b.options.Memory, err = memory.New(memory.Options{Workspace: b.workspace, Versions: unkept{}})
+	b.options.Memory.Files, err = memory.New(memory.Options{Workspace: b.workspace, Versions: unkept{}})
 	require.NoError(t, err)
-	b.options.Scope = func(string, string, string) memory.Scope { return memory.Scope{} }
-	b.options.Remember = func(context.Context, string) error { return nil }
+	b.options.Memory.Scope = func(string, string, string) memory.Scope { return memory.Scope{} }
+	b.options.Memory.Consolidate = func(context.Context, string) error { return nil }
 	b.agent, err = activities.NewAgent(b.options)
 	require.NoError(t, err)
 }

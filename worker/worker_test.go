@@ -54,8 +54,10 @@ func TestStopGivesBackWhatRuns(t *testing.T) {
 	require.NoError(t, err)
 	bus := event.NewLocal()
 	agent, err := activities.NewAgent(activities.AgentOptions{
-		Store: s, Provider: provider, Name: "scripted", Model: llmtest.Model, Window: 10,
-		Tools: &tool.Registry{}, Events: bus, Workspace: t.TempDir(),
+		Store: s, Events: bus, Workspace: t.TempDir(), Tools: activities.ToolOptions{Agent: &tool.Registry{}},
+		Model: activities.ModelOptions{
+			Model: activities.Model{Provider: provider, Service: "scripted", Name: llmtest.Model}, Window: 10,
+		},
 	})
 	require.NoError(t, err)
 	receive, err := starter.New(starter.Options{Client: c, Store: s, Events: bus, Steps: 3})

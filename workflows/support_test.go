@@ -79,12 +79,14 @@ func (b *bench) script(script ...func() llmtest.Step) {
 	approvals, err := config.Approvals{Rules: b.rules, Timeout: b.timeout}.Policy()
 	require.NoError(b.t, err)
 	b.agent, err = activities.NewAgent(activities.AgentOptions{
-		Store: b.store, Provider: client, Name: "scripted", Model: "model", MaxTokens: 100, Window: 100,
-		Tools: tools(b.t), Events: event.NewLocal(), Workspace: b.t.TempDir(),
-		Approvals: approvals, Decided: func(_ context.Context, _ string, d protocol.ApprovalDecision) error {
+		Store: b.store, Events: event.NewLocal(), Workspace: b.t.TempDir(), Tools: activities.ToolOptions{Agent: tools(b.t)},
+		Model: activities.ModelOptions{
+			Model: activities.Model{Provider: client, Service: "scripted", Name: "model"}, MaxTokens: 100, Window: 100,
+		},
+		Approvals: activities.ApprovalOptions{Policy: approvals, Decided: func(_ context.Context, _ string, d protocol.ApprovalDecision) error {
 			b.env.SignalWorkflow(protocol.ApprovalSignal, d)
 			return nil
-		},
+		}},
 	})
 	require.NoError(b.t, err)
 	b.reopen()

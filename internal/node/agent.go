@@ -36,14 +36,21 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	others := &models{cfg: n.Config, log: n.log, metrics: n.metrics}
 	n.onClose(others.close)
 	return activities.NewAgent(activities.AgentOptions{
-		Store: n.Store, Events: n.Events, Logger: n.log,
-		Provider: n.Model.Provider, Name: n.Model.Service, Model: n.Model.Name, Models: others.open, Fallbacks: n.Config.Fallbacks,
-		MaxTokens: n.Config.Agent.MaxTokens, Temperature: n.Config.Agent.Temperature, Window: n.Config.Agent.MemoryWindow,
-		Gatherers: n.gatherers(), Outboxes: outboxes, Tools: tools, SubagentTools: subagents, Supervisor: n.Commands,
-		Workspace: n.Config.Workspace, Signal: n.Starter.Signal, Jobs: n.jobOptions(),
-		Approvals: approvals, Decided: n.Starter.Decided, IsOperator: isOperator,
-		Prices: prices(n.Config), Memory: remembered, Scope: Scopes(n.Config.Memory), Remember: n.Starter.Remember,
-		Environment: SkillEnvironment(n.Config.Workspace), Metrics: n.metrics,
+		Store: n.Store, Events: n.Events, Workspace: n.Config.Workspace,
+		Model: activities.ModelOptions{
+			Model: n.Model.Model, MaxTokens: n.Config.Agent.MaxTokens, Temperature: n.Config.Agent.Temperature, Window: n.Config.Agent.MemoryWindow,
+			Open: others.open, Fallbacks: n.Config.Fallbacks, Prices: prices(n.Config),
+		},
+		Tools: activities.ToolOptions{
+			Agent: tools, Subagents: subagents, Supervisor: n.Commands, Environment: SkillEnvironment(n.Config.Workspace),
+		},
+		Memory:    activities.MemoryOptions{Files: remembered, Scope: Scopes(n.Config.Memory), Consolidate: n.Starter.Remember},
+		Approvals: activities.ApprovalOptions{Policy: approvals, Decided: n.Starter.Decided},
+		Jobs:      n.jobOptions(),
+		Channels: activities.ChannelOptions{
+			Gatherers: n.gatherers(), Outboxes: outboxes, Signal: n.Starter.Signal, IsOperator: isOperator,
+		},
+		Metrics: n.metrics, Logger: n.log,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/demo"
@@ -22,16 +23,11 @@ import (
 // DemoModel is the model of the built-in demo.
 const DemoModel = "demo"
 
-// Model is what answers.
+// Model is an open model.
 type Model struct {
-	Provider llm.Provider
-	Service  string // the provider's name
-	Name     string // as the provider wants it
-	Close    func()
+	activities.Model
+	Close func()
 }
-
-// title is the model as a user would configure it.
-func (m Model) Title() string { return m.Service + "/" + m.Name }
 
 // OpenModel makes a client for the configured model. With none configured it is
 // the first provider that has a key, else Ollama if it answers, else the demo.
@@ -129,7 +125,8 @@ func OpenChoice(choice llm.Choice, cfg config.Config, m *metrics.Metrics) (Model
 		return Model{}, fmt.Errorf("open the model provider: %w", err)
 	}
 	counted := m.Provider(client, choice.Name, choice.Model, prices(cfg))
-	return Model{Provider: counted, Service: choice.Name, Name: choice.Model, Close: client.Close}, nil
+	opened := activities.Model{Provider: counted, Service: choice.Name, Name: choice.Model}
+	return Model{Model: opened, Close: client.Close}, nil
 }
 
 func openDemo(ctx context.Context, m *metrics.Metrics) (Model, error) {
@@ -144,7 +141,8 @@ func openDemo(ctx context.Context, m *metrics.Metrics) (Model, error) {
 		return Model{}, fmt.Errorf("open the demo model: %w", err)
 	}
 	counted := m.Provider(client, DemoModel, DemoModel, price.New(nil, nil))
-	return Model{Provider: counted, Service: DemoModel, Name: DemoModel, Close: func() { client.Close(); stop() }}, nil
+	opened := activities.Model{Provider: counted, Service: DemoModel, Name: DemoModel}
+	return Model{Model: opened, Close: func() { client.Close(); stop() }}, nil
 }
 
 // ollamaPatience is how long a local Ollama has to answer.

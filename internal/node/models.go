@@ -41,7 +41,7 @@ func (m *models) open(name string) (activities.Model, error) {
 		}
 		m.opened[name] = found
 	}
-	return activities.Model{Provider: found.Provider, Service: found.Service, Name: found.Name}, nil
+	return found.Model, nil
 }
 
 func (m *models) openNew(name string) (Model, error) {
