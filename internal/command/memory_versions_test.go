@@ -86,11 +86,11 @@ func TestMemoryVersions(t *testing.T) {
 
 	require.Contains(t, refused("restore", "workspace", "0123456789"), "has no version 0123456789; see `holdfast memory versions workspace`")
 	require.Contains(t, refused("restore", "workspace", "0"), "is too short")
-	require.Contains(t, refused("versions", "../secrets"), `"../secrets" names no scope of memory`)
+	require.Contains(t, refused("versions", "../secrets"), `invalid memory scope "../secrets"`)
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Mkdir(path, 0o700))
-	require.Contains(t, refused("restore", "workspace", first), "it is not a regular file")
-	require.Contains(t, refused("show"), "it is not a regular file")
+	require.Contains(t, refused("restore", "workspace", first), "not a regular file")
+	require.Contains(t, refused("show"), "not a regular file")
 }
 
 func TestMemoryVersionsOfAPerson(t *testing.T) {

@@ -42,10 +42,10 @@ func TestDoctorFindsMemoriesAndSkillsThatCannotBeUsed(t *testing.T) {
 	out, failed = examine(t, doctorHome(dir))
 	require.True(t, failed, out)
 	for _, want := range []string{
-		"fail  memory      memory/MEMORY.md: it cannot be used: it is not UTF-8, and to change it would spoil its letters; so nothing more is taken into the memory of workspace\n      fix: save it as UTF-8\n",
-		"memory/sender-slack-T1-U3/MEMORY.md: it cannot be used: it is longer than the 64 KB that go into a prompt; so nothing more is taken into the memory of sender-slack-T1-U3\n      fix: shorten it\n",
-		"memory/sender-slack-T1-U4/MEMORY.md: it cannot be used: it is not a regular file; so nothing more is taken into the memory of sender-slack-T1-U4\n      fix: move it away\n",
-		"memory/sender-slack-T1-U5/MEMORY.md: it cannot be used: it is a link; so nothing more is taken into the memory of sender-slack-T1-U5\n      fix: put the file itself in its place\n",
+		"fail  memory      memory/MEMORY.md: cannot be used: not UTF-8; so nothing more is taken into the memory of workspace\n      fix: save it as UTF-8\n",
+		"memory/sender-slack-T1-U3/MEMORY.md: cannot be used: longer than the 64 KB that fit into a prompt; so nothing more is taken into the memory of sender-slack-T1-U3\n      fix: shorten it\n",
+		"memory/sender-slack-T1-U4/MEMORY.md: cannot be used: not a regular file; so nothing more is taken into the memory of sender-slack-T1-U4\n      fix: move it away\n",
+		"memory/sender-slack-T1-U5/MEMORY.md: cannot be used: a symbolic link; so nothing more is taken into the memory of sender-slack-T1-U5\n      fix: replace it with the file itself\n",
 		"warn  skills      open (" + filepath.Join(dir, "workspace/skills/open/SKILL.md") + "): its front matter has no end\n      fix: write --- on a line of its own after it\n",
 		"): it is not in every prompt, though it asks to be (always): such skills have 64 KB together\n      fix: shorten it\n",
 		"): it cannot be used: statat skills/secret/SKILL.md: path escapes from parent\n      fix: make it a readable file in the workspace itself\n",

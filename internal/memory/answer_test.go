@@ -25,26 +25,13 @@ func TestParseAnswer(t *testing.T) {
 	tests := []struct{ name, answer, update string }{
 		{"arguments", plain, "# M\n- a {b}"},
 		{"with more in them", `{"x": 1, "history_entry": "E.", "memory_update": "M", "y": null}`, "M"},
-		{"encoded once more", encode(t, plain), "# M\n- a {b}"},
-		{"encoded twice more", encode(t, encode(t, plain)), "# M\n- a {b}"},
-		{"that a provider could not read", encode(t, map[string]string{"_raw": "x" + plain}), "# M\n- a {b}"},
 		{"within a call", encode(t, map[string]any{"name": "save_memory", "arguments": good}), "# M\n- a {b}"},
-		{"within a call, encoded", encode(t, map[string]any{"name": "save_memory", "arguments": plain}), "# M\n- a {b}"},
 		{"in a list", "[" + plain + "]", "# M\n- a {b}"},
 		{"in a fence", "```json\n" + plain + "\n```", "# M\n- a {b}"},
 		{"in a text with a fence", "Here {it} is:\n\n```\n" + plain + "\n```\nDone {really}.", "# M\n- a {b}"},
 		{"in a text", "I call save_memory(" + plain + ").", "# M\n- a {b}"},
 		{"twice in a text: the last counts", `First {"history_entry": "D", "memory_update": "N"}, better ` + plain, "# M\n- a {b}"},
 		{"after half of one", `Like {"history_entry": "…"}: ` + plain + ` or {"memory_update": 1}`, "# M\n- a {b}"},
-		{"with raw line ends", "{\"history_entry\": \"E.\",\n\"memory_update\": \"# M\n- a {b}\n\"}", "# M\n- a {b}"},
-		{"with a comma too much, in a text", "So:\n{\"history_entry\": \"E.\", \"memory_update\": \"M\",}\nThat is it. }", "M"},
-		{"in Python's way", `{'history_entry': 'E.', 'memory_update': None}`, ""},
-		{"with a list of lines", `{"history_entry": ["E."], "memory_update": ["- a", "- b"]}`, "- a\n- b"},
-		{"with an object", `{"history_entry": "E.", "memory_update": {"a": "<b>", "n": 12345678901234567890}}`, "{\n  \"a\": \"<b>\",\n  \"n\": 12345678901234567890\n}"},
-		{"with a mixed list", `{"history_entry": "E.", "memory_update": [1, "b"]}`, "[\n  1,\n  \"b\"\n]"},
-		{"with a number", `{"history_entry": "E.", "memory_update": 7.50}`, "7.50"},
-		{"with a truth", `{"history_entry": "E.", "memory_update": true}`, "true"},
-		{"with null", `{"history_entry": "E.", "memory_update": null}`, ""},
 		{"with blanks", `{"history_entry": " E.\n", "memory_update": " \n "}`, ""},
 		{"with broken characters", "{\"history_entry\": \"E.\", \"memory_update\": \"M\\u0000\xff\"}", "M\uFFFD"},
 	}
@@ -64,6 +51,8 @@ func TestParseAnswerSaysWhatIsWrong(t *testing.T) {
 	const none = "no JSON object with history_entry and memory_update"
 	tests := []struct{ name, answer, want string }{
 		{"nothing", "", none},
+		{"an update that is no string", `{"history_entry": "E.", "memory_update": ["- a"]}`, none},
+		{"a missing comma", `{"history_entry": "E." "memory_update": "M"}`, none},
 		{"a text", "I have saved it.", none},
 		{"a text that only names them", "history_entry and memory_update are done", none},
 		{"other arguments", `{"entry": "E", "update": "M"}`, none},
@@ -72,15 +61,14 @@ func TestParseAnswerSaysWhatIsWrong(t *testing.T) {
 		{"braces", strings.Repeat("{", 10_000), none},
 		{"much that is nested", strings.Repeat(`{"a":`, 10_000), none},
 		{"no entry", `{"memory_update": "M"}`, "history_entry is missing"},
+		{"no update, in a text", `Saved: {"history_entry": "E"}.`, "memory_update is missing"},
 		{"no update", `{"history_entry": "E"}`, "memory_update is missing"},
 		{"an empty entry", `{"history_entry": " ", "memory_update": "M"}`, "history_entry is empty"},
-		{"cut off in the update", `{"history_entry": "E", "memory_update": "- a\n- b`, "ends in the middle"},
-		{"cut off after a brace in it", `{"history_entry": "E", "memory_update": "- {a} and {b}`, "ends in the middle"},
-		{"cut off after quotes in it", `{"history_entry": "E", "memory_update": "{\"a\": \"b\"}`, "ends in the middle"},
-		{"cut off in the update, in a fence", "```json\n{\"history_entry\": \"E\", \"memory_update\": \"- a\n- b\n```", "ends in the middle"},
-		{"cut off as a provider hands it on", `{"_raw": "{\"history_entry\": \"E\", \"memory_update\": \"- a"}`, "ends in the middle"},
-		{"cut off before the update", `{"history_entry": "E", "memory_up`, "ends in the middle"},
-		{"broken and too long to mend", `{"history_entry": "E", "memory_update": "` + strings.Repeat("x\n", 32<<10) + `"}`, "is broken"},
+		{"cut off in the update", `{"history_entry": "E", "memory_update": "- a\n- b`, none},
+		{"cut off after a brace in it", `{"history_entry": "E", "memory_update": "- {a} and {b}`, none},
+		{"cut off after quotes in it", `{"history_entry": "E", "memory_update": "{\"a\": \"b\"}`, none},
+		{"cut off in the update, in a fence", "```json\n{\"history_entry\": \"E\", \"memory_update\": \"- a\n- b\n```", none},
+		{"cut off before the update", `{"history_entry": "E", "memory_up`, none},
 		{"too long", strings.Repeat(" ", 2<<20), "larger than 1 MB"},
 	}
 	for _, tt := range tests {
@@ -98,12 +86,9 @@ func TestParseAnswerNeverTakesAPartForTheWhole(t *testing.T) {
 	t.Parallel()
 	const update = "# M\n- \"q\" {\"a\": [\"b\"]}\n- it's 'x'}\n\\"
 	for name, answer := range map[string]string{
-		"JSON":                encode(t, map[string]string{"history_entry": "E.", "memory_update": update}),
-		"with raw line ends":  strings.ReplaceAll(encode(t, map[string]string{"history_entry": "E.", "memory_update": update}), `\n`, "\n"),
-		"encoded":             encode(t, encode(t, map[string]string{"history_entry": "E.", "memory_update": update})),
-		"in a fence":          "```json\n" + encode(t, map[string]string{"history_entry": "E.", "memory_update": update}) + "\n```",
-		"the update first":    `{"memory_update": ` + encode(t, update) + `, "history_entry": "E."}`,
-		"with a comma beyond": `{"history_entry": "E.", "memory_update": ` + encode(t, update) + `,}`,
+		"JSON":             encode(t, map[string]string{"history_entry": "E.", "memory_update": update}),
+		"in a fence":       "```json\n" + encode(t, map[string]string{"history_entry": "E.", "memory_update": update}) + "\n```",
+		"the update first": `{"memory_update": ` + encode(t, update) + `, "history_entry": "E."}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +108,7 @@ func TestParseAnswerNeverTakesAPartForTheWhole(t *testing.T) {
 func FuzzParseAnswer(f *testing.F) {
 	for _, seed := range []string{
 		`{"history_entry": "E", "memory_update": "M"}`, "```json\n{'history_entry': 'E', 'memory_update': [1, {}]}```",
-		`"{\"history_entry\": \"E\", \"memory_update\": \"M\"}"`, `{"_raw": "{history_entry: E, memory_update: M}"}`, `[{"a": "{\"memory_update\":1}"}]`,
+		`"{\"history_entry\": \"E\", \"memory_update\": \"M\"}"`, `[{"a": "{\"memory_update\":1}"}]`,
 	} {
 		f.Add(seed)
 	}

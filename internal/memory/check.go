@@ -7,16 +7,15 @@ import (
 	"os"
 )
 
-// Condition is how [Check] found the memory of a scope.
+// Condition is the state of one scope's memory.
 type Condition struct {
 	Scope    string  // its name
 	Size     int     // bytes of MEMORY.md
-	Problems []error // why nothing can be taken in: each names a file and says what to do
+	Problems []error // why it cannot be consolidated: each names a file and a remedy
 }
 
-// Check looks at the memory of the workspace, which comes first, and at that of
-// each scope that has a folder, and changes nothing. The error is for a workspace
-// that cannot be opened.
+// Check returns the state of the workspace's memory, first, and of each scope that
+// has a folder. It changes nothing, and fails only if the workspace cannot be opened.
 func Check(workspace string) ([]Condition, error) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
@@ -53,7 +52,7 @@ func condition(root *os.Root, scope Scope) Condition {
 	return c
 }
 
-// add adds why a file cannot be used, unless it is just not there.
+// add records why a file cannot be used. A missing file is no problem.
 func (c *Condition) add(name string, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.Problems = append(c.Problems, fmt.Errorf("%s: %w", name, unusable(err)))

@@ -22,7 +22,7 @@ func (b *bundle) problems(t *testing.T) map[string][]string {
 		all[c.Scope] = []string{}
 		for _, problem := range c.Problems {
 			require.ErrorIs(t, problem, memory.ErrUnusable)
-			all[c.Scope] = append(all[c.Scope], strings.ReplaceAll(problem.Error(), ": it cannot be used", ""))
+			all[c.Scope] = append(all[c.Scope], strings.ReplaceAll(problem.Error(), ": cannot be used", ""))
 		}
 	}
 	return all
@@ -45,21 +45,21 @@ func TestCheckFindsWhatCannotBeConsolidated(t *testing.T) {
 	require.NoError(t, os.Symlink(outside, filepath.Join(b.dir, "memory/channel-slack-T1-C2")))
 	require.NoError(t, os.MkdirAll(filepath.Join(b.dir, "memory/channel-slack-T1-C3"), 0o755))
 	require.NoError(t, os.Symlink(filepath.Join(outside, "MEMORY.md"), filepath.Join(b.dir, "memory/channel-slack-T1-C3/MEMORY.md")))
-	const leadsOut = ": path escapes from parent; put it into the workspace itself, where this user may read and write it"
+	const leadsOut = ": path escapes from parent; put it into the workspace, readable and writable by this user"
 	require.Equal(t, map[string][]string{
 		"workspace":          {},
-		"sender-slack-T1-U2": {"memory/sender-slack-T1-U2/MEMORY.md: it is not UTF-8, and to change it would spoil its letters; save it as UTF-8"},
-		"sender-slack-T1-U3": {"memory/sender-slack-T1-U3/MEMORY.md: it is longer than the 64 KB that go into a prompt; shorten it"},
+		"sender-slack-T1-U2": {"memory/sender-slack-T1-U2/MEMORY.md: not UTF-8; save it as UTF-8"},
+		"sender-slack-T1-U3": {"memory/sender-slack-T1-U3/MEMORY.md: longer than the 64 KB that fit into a prompt; shorten it"},
 		"sender-slack-T1-U4": {},
 		"channel-slack-T1-C1": {
-			"memory/channel-slack-T1-C1/MEMORY.md: it is not a regular file; move it away",
-			"memory/channel-slack-T1-C1/HISTORY.md: it is not a regular file; move it away",
+			"memory/channel-slack-T1-C1/MEMORY.md: not a regular file; move it away",
+			"memory/channel-slack-T1-C1/HISTORY.md: not a regular file; move it away",
 		},
 		"channel-slack-T1-C2": {
 			"memory/channel-slack-T1-C2/MEMORY.md" + leadsOut,
 			"memory/channel-slack-T1-C2/HISTORY.md" + leadsOut,
 		},
-		"channel-slack-T1-C3": {"memory/channel-slack-T1-C3/MEMORY.md: it is a link; put the file itself in its place"},
+		"channel-slack-T1-C3": {"memory/channel-slack-T1-C3/MEMORY.md: a symbolic link; replace it with the file itself"},
 	}, b.problems(t))
 
 	require.NoError(t, os.RemoveAll(filepath.Join(b.dir, "memory")))

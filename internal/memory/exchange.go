@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// exchange swaps two files of a folder in one step. It is [errors.ErrUnsupported]
-// where the system or the file system cannot.
+// exchange swaps two files of a folder atomically. It returns
+// [errors.ErrUnsupported] if the system or file system cannot.
 func exchange(root *os.Root, a, b string) error {
 	dir, err := root.Open(".")
 	if err != nil {

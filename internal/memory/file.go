@@ -12,32 +12,31 @@ import (
 	"unicode/utf8"
 )
 
-// fileLimit is the largest file, in bytes, that is read whole and kept.
+// fileLimit is the largest file, in bytes, that is read and saved.
 const fileLimit = 16 << 20
 
-// ErrUnusable says that a file or folder of memory cannot be used before a person
-// has done something about it: the error that wraps it says what, and names it.
-var ErrUnusable = errors.New("it cannot be used")
+// ErrUnusable reports that a memory file or folder needs a person's attention. The
+// error that wraps it names it and says what to do.
+var ErrUnusable = errors.New("cannot be used")
 
-// Why a file cannot be used.
+// Reasons why a file cannot be used.
 var (
-	errNoFile   = errors.New("it is not a regular file; move it away")
-	errLink     = errors.New("it is a link; put the file itself in its place")
-	errTooLarge = fmt.Errorf("it is larger than %d MB; make it shorter", fileLimit>>20)
-	errTooLong  = fmt.Errorf("it is longer than the %d KB that go into a prompt; shorten it", Limit>>10)
-	errNotText  = errors.New("it is not UTF-8, and to change it would spoil its letters; save it as UTF-8")
+	errNoFile   = errors.New("not a regular file; move it away")
+	errLink     = errors.New("a symbolic link; replace it with the file itself")
+	errTooLarge = fmt.Errorf("larger than %d MB; shorten it", fileLimit>>20)
+	errTooLong  = fmt.Errorf("longer than the %d KB that fit into a prompt; shorten it", Limit>>10)
+	errNotText  = errors.New("not UTF-8; save it as UTF-8")
 )
 
-// unusable makes an error about a file or folder one for a person to solve.
+// unusable wraps an error about a file or folder that a person has to fix.
 func unusable(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%w: %w; put it into the workspace itself, where this user may read and write it", ErrUnusable, failed.Err)
+		return fmt.Errorf("%w: %w; put it into the workspace, readable and writable by this user", ErrUnusable, failed.Err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnusable, err)
 }
 
-// consolidable is why facts cannot be given to a model and come back as they
-// were; nil if they can.
+// consolidable returns why a model could not reproduce these facts, or nil.
 func consolidable(content []byte) error {
 	switch {
 	case len(content) > Limit:
@@ -48,8 +47,8 @@ func consolidable(content []byte) error {
 	return nil
 }
 
-// readOwn is [read] of a file that will be replaced: a link would be replaced
-// itself, not what it leads to.
+// readOwn is [read] for a file that will be replaced. It refuses symbolic links:
+// replacing one would replace the link, not its target.
 func readOwn(root *os.Root, name string) (snapshot, error) {
 	info, err := root.Lstat(name)
 	switch {
@@ -61,14 +60,14 @@ func readOwn(root *os.Root, name string) (snapshot, error) {
 	return read(root, name)
 }
 
-// snapshot is a file as it was at one moment. A missing file is the zero value.
+// snapshot is a file's content at one moment. A missing file is the zero value.
 type snapshot struct {
 	content []byte
 	hash    string
 	mode    os.FileMode
 }
 
-// read takes a snapshot of a file. A link is followed if it stays in root.
+// read takes a snapshot of a file. It follows links within root.
 func read(root *os.Root, name string) (snapshot, error) {
 	f, info, err := openRegular(root, name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,8 +87,8 @@ func read(root *os.Root, name string) (snapshot, error) {
 	return snapshot{content: content, hash: hashOf(content), mode: info.Mode().Perm()}, nil
 }
 
-// openRegular opens a regular file and nothing else: a pipe would block. With
-// [os.O_CREATE] it may be made.
+// openRegular opens a regular file. It refuses others, since opening a pipe would
+// block. With [os.O_CREATE] it creates the file.
 func openRegular(root *os.Root, name string, flag int) (*os.File, os.FileInfo, error) {
 	info, err := root.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -112,7 +111,7 @@ func openRegular(root *os.Root, name string, flag int) (*os.File, os.FileInfo, e
 	return f, info, nil
 }
 
-// openFolder opens a folder, and makes it, durably, if it is not there.
+// openFolder opens a folder, and creates it durably if it does not exist.
 func openFolder(root *os.Root, name string) (*os.Root, error) {
 	if err := makeFolder(root, name); err != nil {
 		return nil, err
@@ -137,7 +136,7 @@ func makeFolder(root *os.Root, name string) error {
 	return syncFolder(root, path.Dir(name))
 }
 
-// syncFolder puts the entries of a folder on the disk.
+// syncFolder syncs the entries of a folder to disk.
 func syncFolder(root *os.Root, name string) error {
 	dir, err := root.Open(name)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// entryLimit bounds, in bytes, an entry of the history.
-const entryLimit = 16 << 10
+const entryLimit = 16 << 10 // bytes of a history entry
 
 const stampLayout = "[2006-01-02 15:04]"
 
@@ -25,15 +24,15 @@ var (
 	blankLines = regexp.MustCompile(`\n\s*\n`)
 )
 
-// AppendHistory appends an entry to the history of a scope, once for each id: it
-// may be called again after a crash or a lost answer, and then finds the id beside
-// the entry. An entry that does not begin with its time, [YYYY-MM-DD HH:MM], gets
-// at, in the zone of at. It is on the disk on return.
+// AppendHistory appends an entry to the history of a scope, once per id: the file
+// records the id with the entry, so a retry does not append it again. An entry
+// without a leading time, [YYYY-MM-DD HH:MM], gets at, in the zone of at. The entry
+// is durable on return.
 func (f *Files) AppendHistory(ctx context.Context, scope Scope, id, entry string, at time.Time) error {
 	name := scope.file(historyFile)
 	entry = paragraph(entry)
 	if id == "" || entry == "" {
-		return fmt.Errorf("append to %s: an ID and an entry are needed", name)
+		return fmt.Errorf("append to %s: ID and entry are required", name)
 	}
 	if !stamp.MatchString(entry) {
 		entry = at.Format(stampLayout) + " " + entry
@@ -46,15 +45,16 @@ func (f *Files) AppendHistory(ctx context.Context, scope Scope, id, entry string
 	})
 }
 
-// paragraph makes an entry one paragraph, in which nothing passes for a marker.
+// paragraph joins an entry to one paragraph and escapes comments, so that it
+// cannot imitate a marker.
 func paragraph(entry string) string {
 	entry = blankLines.ReplaceAllString(clean([]byte(entry)), "\n")
 	entry = strings.ReplaceAll(entry, "<!--", "<!- -")
 	return text.Cut(entry, entryLimit)
 }
 
-// marker is the line after an entry by which it is recognised. A comment must not
-// have two hyphens in it.
+// marker returns the line that identifies an entry and follows it. Adjacent hyphens
+// are escaped: they would end the comment.
 func marker(id string) string {
 	var out strings.Builder
 	for i := range len(id) {
@@ -81,8 +81,8 @@ func appendOnce(ctx context.Context, dir *os.Root, entry, marker string) error {
 	}
 }
 
-// tryAppend appends the entry unless its marker is there. again says that an
-// editor replaced the file meanwhile, so that the entry went into the old one.
+// tryAppend appends the entry unless the file has its marker. again reports that an
+// editor replaced the file in the meantime, so the entry went into the old one.
 func tryAppend(dir *os.Root, entry, marker string) (again bool, err error) {
 	f, info, err := openRegular(dir, historyFile, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 	if err != nil {
@@ -109,7 +109,8 @@ func tryAppend(dir *os.Root, entry, marker string) (again bool, err error) {
 	return err != nil || !os.SameFile(info, named), nil
 }
 
-// write appends all of text to a file of that size, or, on a full disk, nothing.
+// write appends text to a file of the given size, entirely or, on a full disk, not
+// at all.
 func write(f *os.File, size int64, text string) error {
 	n, err := f.WriteString(text)
 	if err == nil || n == 0 {
@@ -121,8 +122,8 @@ func write(f *os.File, size int64, text string) error {
 	return err
 }
 
-// scan looks for the marker on a line of its own, and gives the last line with
-// what ends it.
+// scan looks for a line that is the marker. It returns the last line including its
+// line break.
 func scan(r io.Reader, marker string) (there bool, last string, err error) {
 	lines := bufio.NewReader(r)
 	for {
@@ -140,7 +141,7 @@ func scan(r io.Reader, marker string) (there bool, last string, err error) {
 	}
 }
 
-// separator makes a blank line after a file's last line.
+// separator returns what makes a blank line after a file's last line.
 func separator(last string) string {
 	switch {
 	case strings.TrimSpace(last) == "" && (last == "" || strings.HasSuffix(last, "\n")):

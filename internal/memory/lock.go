@@ -14,12 +14,11 @@ const (
 	lockPoll = 5 * time.Millisecond
 )
 
-// lock waits until no other writer of ours, in this process or another on this
-// machine, has the lock, and takes it. The kernel gives it back however a process
-// ends. It is in the workspace, beside what it protects, whoever opens that.
+// lock takes the workspace's lock, waiting for other Holdfast writers in this
+// process and others on this machine. The kernel releases it when a process ends.
 func lock(ctx context.Context, root *os.Root) (release func(), err error) {
 	if err := makeFolder(root, folder); err != nil {
-		return nil, fmt.Errorf("make the folder of memory: %w", unusable(err))
+		return nil, fmt.Errorf("create the memory folder: %w", unusable(err))
 	}
 	for {
 		f, err := tryLock(root)
@@ -31,22 +30,22 @@ func lock(ctx context.Context, root *os.Root) (release func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another writer of the memory: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("wait for the lock of the memory: %w", context.Cause(ctx))
 		case <-time.After(lockPoll):
 		}
 	}
 }
 
-// tryLock returns the lock, or nil while another has it.
+// tryLock returns the lock, or nil if somebody else holds it.
 func tryLock(root *os.Root) (*os.File, error) {
 	f, mine, err := openRegular(root, lockFile, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, unusable(err)
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	// Some file systems have no locks; there it is done without.
+	// Some file systems have no locks; do without there.
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
-		// A lock on a file that was removed keeps nobody out.
+		// A lock on a removed file excludes nobody.
 		named, err := root.Stat(lockFile)
 		if err == nil && os.SameFile(mine, named) {
 			return f, nil

@@ -1,11 +1,12 @@
-// Package memory has the files in which an agent remembers: MEMORY.md, the facts
-// that last, and HISTORY.md, a log of past conversations, both in the workspace's
-// folder memory or, for a scope, in a folder below it; and the texts by which a
-// model consolidates a conversation into them.
+// Package memory manages the files of the agent's memory: MEMORY.md, long-term
+// facts, and HISTORY.md, a log of past conversations. The shared ones are in the
+// workspace's memory folder, those of a scope in a folder below it. The package
+// also builds the request that asks a model to consolidate a conversation into
+// them, and parses the answer.
 //
-// People's editors, the agent's tools and consolidations write the same files. A
-// writer of ours never replaces a version that it has not read, and nothing is
-// replaced before it was given to [Versions].
+// Editors, the agent's tools and consolidations write the same files. Holdfast
+// never replaces a version that it has not read, and saves each version in
+// [Versions] before replacing it.
 package memory
 
 import (
@@ -27,33 +28,33 @@ const (
 	historyFile = "HISTORY.md"
 )
 
-// ErrChanged says that a file is not the version any more that an update is based
-// on. The caller reads it again and redoes the update.
-var ErrChanged = errors.New("the memory was changed meanwhile")
+// ErrChanged reports that a file changed since the version an update is based on.
+// The caller reads it again and redoes the update.
+var ErrChanged = errors.New("the memory changed in the meantime")
 
-// Versions keeps the versions of files, so that each can be had back.
+// Versions stores file versions so that each can be restored.
 type Versions interface {
-	// Save keeps content under path and hash unless it is kept already, and has
-	// it on the disk when it returns nil. path is relative to the workspace, with
+	// Save stores content under path and hash unless it is already stored. It is
+	// durable when Save returns nil. path is relative to the workspace, with
 	// slashes; hash is the hex SHA-256 of content. Safe for concurrent use.
 	Save(ctx context.Context, path, hash string, content []byte) error
 }
 
-// Options is what [Files] need. Both are required.
+// Options configure [Files]. Both are required.
 type Options struct {
-	Workspace string // a directory that exists
+	Workspace string // an existing directory
 	Versions  Versions
 }
 
-// Files are the files of memory of a workspace, which is opened anew by each
-// call. Safe for concurrent use, also by several processes on one machine.
+// Files are the memory files of a workspace. Safe for concurrent use, also by
+// several processes on one machine.
 type Files struct {
 	workspace string
 	versions  Versions
-	saved     sync.Map // path to the hash of the version that was saved last
+	saved     sync.Map // path to the hash of the last saved version
 }
 
-// New returns the files of memory of a workspace.
+// New returns the memory files of a workspace.
 func New(o Options) (*Files, error) {
 	if o.Workspace == "" || o.Versions == nil {
 		return nil, errors.New("memory: workspace and versions are required")
@@ -61,9 +62,9 @@ func New(o Options) (*Files, error) {
 	return &Files{workspace: o.Workspace, versions: o.Versions}, nil
 }
 
-// Read returns the facts of a scope and their version for [Files.Update]. A file
-// that is not there is an empty text with an empty version. What a model could not
-// give back as it was, for it is longer than [Limit] or not UTF-8, is [ErrUnusable].
+// Read returns the facts of a scope and their version for [Files.Update], both
+// empty if the file does not exist. It returns [ErrUnusable] for a file that a
+// model could not reproduce: longer than [Limit] or not UTF-8.
 func (f *Files) Read(ctx context.Context, scope Scope) (text, version string, err error) {
 	root, err := f.open()
 	if err != nil {
@@ -84,57 +85,86 @@ func (f *Files) Read(ctx context.Context, scope Scope) (text, version string, er
 	return clean(now.content), now.hash, err
 }
 
-// Update replaces the facts of a scope by text, provided that they still are the
-// version base, as [Files.Read] gave it; else it returns [ErrChanged]. It is on
-// the disk on return. To do it again is no change, and to forget everything is
-// left to people: a text that says nothing changes nothing.
+// Present returns the facts of a scope exactly as they are in the file, and their
+// version; both are empty if the file does not exist.
+func (f *Files) Present(scope Scope) (content []byte, version string, err error) {
+	root, err := f.open()
+	if err != nil {
+		return nil, "", err
+	}
+	defer root.Close()
+	now, err := readOwn(root, scope.Facts())
+	if err != nil {
+		return nil, "", fmt.Errorf("read %s: %w", scope.Facts(), unusable(err))
+	}
+	return now.content, now.hash, nil
+}
+
+// Update replaces the facts of a scope with text if they are still the version
+// base from [Files.Read]; else it returns [ErrChanged]. The change is durable on
+// return. Repeating it has no effect. Empty text and placeholders change nothing:
+// only people clear the memory.
 func (f *Files) Update(ctx context.Context, scope Scope, base, text string) error {
 	text = clean([]byte(text))
-	if saysNothing(text) {
+	if isPlaceholder(text) {
 		return nil
 	}
 	return f.write(ctx, scope.Facts(), func(w *writer) error {
-		if err := w.settle(ctx); err != nil {
-			return err
-		}
-		now, err := w.look(ctx)
+		now, err := w.current(ctx)
 		if err != nil || clean(now.content) == text {
 			return err
 		}
 		if err := consolidable(now.content); err != nil {
 			return fmt.Errorf("write %s: %w", w.path, unusable(err))
 		}
-		return w.replace(ctx, base, []byte(text+"\n"))
+		return w.replace(ctx, now, base, []byte(text+"\n"))
 	})
 }
 
-// Owns reports whether a file, with a path in the workspace, is one of memory's:
-// those are to be replaced by [Files.Replace] only.
+// Restore replaces the facts of a scope with content, an earlier version. It saves
+// the present version first, and returns [ErrChanged] if somebody else changes the
+// file at the same time. The change is durable on return.
+func (f *Files) Restore(ctx context.Context, scope Scope, content []byte) error {
+	return f.write(ctx, scope.Facts(), func(w *writer) error {
+		now, err := w.current(ctx)
+		if err != nil {
+			return err
+		}
+		return w.replace(ctx, now, now.hash, content)
+	})
+}
+
+// Owns reports whether a workspace path belongs to memory. Such files must be
+// replaced with [Files.Replace] only.
 func (f *Files) Owns(name string) bool {
 	name = path.Clean(filepath.ToSlash(name))
 	return strings.HasPrefix(name, folder+"/") && strings.EqualFold(path.Ext(name), ".md")
 }
 
-// Replace is [Files.Update] for the agent's tools: of any file that memory owns,
-// with content as it is. base is the hex SHA-256 of the version that the change is
-// based on, empty if there was no file.
+// Replace is [Files.Update] for the agent's tools: it replaces any file that memory
+// owns with content, unmodified. base is the hex SHA-256 of the version that the
+// change is based on, empty for a new file.
 func (f *Files) Replace(ctx context.Context, name, base string, content []byte) error {
 	if !f.Owns(name) {
-		return fmt.Errorf("%s is no file of memory", name)
+		return fmt.Errorf("%s is not a memory file", name)
 	}
 	return f.write(ctx, path.Clean(filepath.ToSlash(name)), func(w *writer) error {
-		return w.replace(ctx, base, content)
+		now, err := w.current(ctx)
+		if err != nil {
+			return err
+		}
+		return w.replace(ctx, now, base, content)
 	})
 }
 
-// write calls do with a writer of the file while no other of ours writes.
+// write calls do with a writer of the file while holding the lock.
 func (f *Files) write(ctx context.Context, name string, do func(*writer) error) error {
 	return f.locked(ctx, path.Dir(name), func(dir *os.Root) error {
 		return do(&writer{files: f, root: dir, name: path.Base(name), path: name})
 	})
 }
 
-// locked calls do with a folder while no other writer of ours writes.
+// locked calls do with a folder while holding the lock of the workspace.
 func (f *Files) locked(ctx context.Context, name string, do func(dir *os.Root) error) error {
 	root, err := f.open()
 	if err != nil {
@@ -148,7 +178,7 @@ func (f *Files) locked(ctx context.Context, name string, do func(dir *os.Root) e
 	defer release()
 	dir, err := openFolder(root, name)
 	if err != nil {
-		return fmt.Errorf("open the folder %s: %w", name, unusable(err))
+		return fmt.Errorf("open folder %s: %w", name, unusable(err))
 	}
 	defer dir.Close()
 	return do(dir)
@@ -162,7 +192,7 @@ func (f *Files) open() (*os.Root, error) {
 	return root, nil
 }
 
-// keep saves a version, unless it is the one that was saved last.
+// keep saves a version unless it is the last saved one.
 func (f *Files) keep(ctx context.Context, name string, content []byte) error {
 	hash := hashOf(content)
 	if last, ok := f.saved.Load(name); ok && last == hash {
@@ -180,7 +210,7 @@ func hashOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// clean makes the content of a file, or a text of a model, fit for a JSON request.
+// clean makes file content or model output valid in a JSON request.
 func clean(content []byte) string {
 	text := strings.TrimPrefix(string(content), "\uFEFF")
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")

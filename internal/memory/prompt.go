@@ -13,15 +13,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// Limit bounds, in bytes, what of each file goes into a prompt, and with that the
-// facts that a model is given to consolidate.
+// Limit is how much of each file goes into a prompt, in bytes, and how long facts
+// may be that a model consolidates.
 const Limit = 64 << 10
 
-// Prompt is the text of the system prompt's section on memory: the facts that
-// everybody shares, those of the scope, and the notes of the day of now, if the
-// workspace has any. It is empty if there is nothing to say. A file that cannot be
-// read is no error but a note in its place. The error is for a workspace that
-// cannot be opened.
+// Prompt returns the memory section of the system prompt: the shared facts, those
+// of the scope, and the notes of now's day. It is empty if there are none. A file
+// that cannot be read becomes a note in its place; Prompt fails only if the
+// workspace cannot be opened.
 func (f *Files) Prompt(scope Scope, now time.Time) (string, error) {
 	root, err := f.open()
 	if err != nil {
@@ -46,7 +45,7 @@ func (f *Files) Prompt(scope Scope, now time.Time) (string, error) {
 	return strings.Join(sections, "\n\n"), nil
 }
 
-// noun is what people call whom the scope is of.
+// noun is what the prompt calls the scope's owner.
 func (s Scope) noun() string {
 	if s.Kind == Sender {
 		return "person"
@@ -54,7 +53,7 @@ func (s Scope) noun() string {
 	return "chat"
 }
 
-// shown is a file's text for a prompt, empty if it is not there.
+// shown returns a file's text for a prompt, empty if it does not exist.
 func shown(root *os.Root, name string) string {
 	content, err := head(root, name)
 	switch {
@@ -68,7 +67,7 @@ func shown(root *os.Root, name string) string {
 	return content
 }
 
-// head is a file's text, more than Limit of it if there is more.
+// head returns the start of a file's text, longer than Limit if the file is.
 func head(root *os.Root, name string) (string, error) {
 	f, _, err := openRegular(root, name, os.O_RDONLY)
 	if err != nil {

@@ -10,30 +10,40 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 )
 
-// writer replaces one file. The lock is held.
+// writer replaces one file while the lock is held.
 type writer struct {
 	files *Files
-	root  *os.Root // of the folder: what happens to its path does not matter
-	name  string   // of the file in the folder
-	path  string   // of the file in the workspace
-	// displaced are versions that came out of the file unexpectedly. An editor may
-	// have missed them in the moment until they were back.
+	root  *os.Root // the file's folder, even if its path is renamed
+	name  string   // file name in the folder
+	path  string   // path in the workspace
+	// displaced are versions that an exchange took out unexpectedly. An editor may
+	// not have seen them before they were exchanged back.
 	displaced [][]byte
 }
 
-// spare is the name of the file that is exchanged for the real one. Nothing that
-// is in it is thrown away before it was kept.
+// spare is the name of the file that is exchanged for the real one. Its content is
+// saved before it is removed.
 func (w *writer) spare() string { return "." + w.name + ".holdfast" }
 
-// replace makes content the file's, if the file is the version base.
-func (w *writer) replace(ctx context.Context, base string, content []byte) error {
+// current saves what an interrupted replacement left behind, and returns the file
+// as it is now, saved as well.
+func (w *writer) current(ctx context.Context) (snapshot, error) {
 	if err := w.settle(ctx); err != nil {
-		return err
+		return snapshot{}, err
 	}
-	now, err := w.look(ctx)
+	now, err := readOwn(w.root, w.name)
+	if err != nil {
+		return snapshot{}, fmt.Errorf("read %s: %w", w.path, unusable(err))
+	}
+	if now.hash == "" {
+		return now, nil
+	}
+	return now, w.files.keep(ctx, w.path, now.content)
+}
+
+// replace writes content to the file if now, its current version, is base.
+func (w *writer) replace(ctx context.Context, now snapshot, base string, content []byte) error {
 	switch {
-	case err != nil:
-		return err
 	case now.hash == hashOf(content):
 		return nil
 	case now.hash != base:
@@ -51,7 +61,7 @@ func (w *writer) replace(ctx context.Context, base string, content []byte) error
 	if err == nil {
 		err = syncFolder(w.root, ".")
 	}
-	// Also after an error: what was taken out may be a version nobody has seen.
+	// Also after an error: the exchange may have taken out an unseen version.
 	if settled := w.settle(ctx); settled != nil {
 		return errors.Join(err, settled)
 	}
@@ -64,19 +74,7 @@ func (w *writer) replace(ctx context.Context, base string, content []byte) error
 	return nil
 }
 
-// look reads the file that is to be replaced, and keeps it.
-func (w *writer) look(ctx context.Context) (snapshot, error) {
-	now, err := readOwn(w.root, w.name)
-	if err != nil {
-		return snapshot{}, fmt.Errorf("read %s: %w", w.path, unusable(err))
-	}
-	if now.hash == "" {
-		return now, nil
-	}
-	return now, w.files.keep(ctx, w.path, now.content)
-}
-
-// fill writes content through to the disk, as the spare.
+// fill writes content to the spare file, durably.
 func (w *writer) fill(content []byte, mode os.FileMode) error {
 	f, err := w.root.OpenFile(w.spare(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -92,12 +90,12 @@ func (w *writer) fill(content []byte, mode os.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// place puts the spare, with the hash added, in the place of the file, with the
-// hash expected, and reports whether it did. An editor that heeds no lock may have
-// replaced the file since it was read. So file and spare are exchanged in one
-// step, and exchanged back if what came out is not what was expected; if then
-// what comes out is not ours, the editor was faster once more, and its newest
-// version belongs into the place.
+// place replaces the file, expected to have the hash expected, with the spare,
+// which has the hash added, and reports whether it did. An editor may have replaced
+// the file since it was read, without taking the lock. So place exchanges file and
+// spare atomically, and exchanges them back if it took out an unexpected version.
+// If that in turn takes out something other than the spare, the editor saved once
+// more, and its newest version must go back.
 func (w *writer) place(expected, added string) (placed bool, err error) {
 	if expected == "" {
 		return w.placeNew()
@@ -116,7 +114,7 @@ func (w *writer) place(expected, added string) (placed bool, err error) {
 		out, err := readOwn(w.root, w.spare())
 		switch {
 		case err != nil:
-			out.hash = "unreadable" // as no file's is
+			out.hash = "unreadable" // no file has this hash
 		case out.hash != expected:
 			w.displaced = append(w.displaced, out.content)
 		}
@@ -127,8 +125,8 @@ func (w *writer) place(expected, added string) (placed bool, err error) {
 	}
 }
 
-// placeOver puts the spare in the place of the file where files cannot be
-// exchanged. An editor that saves right between loses that version.
+// placeOver replaces the file on systems without an atomic exchange. A version that
+// an editor saves in between is lost.
 func (w *writer) placeOver(expected string) (placed bool, err error) {
 	now, err := readOwn(w.root, w.name)
 	if err != nil || now.hash != expected {
@@ -138,7 +136,7 @@ func (w *writer) placeOver(expected string) (placed bool, err error) {
 	return err == nil, err
 }
 
-// placeNew puts the spare in the place of a file that is not there.
+// placeNew renames the spare to a file that does not exist yet.
 func (w *writer) placeNew() (placed bool, err error) {
 	err = w.root.Link(w.spare(), w.name)
 	if errors.Is(err, fs.ErrExist) {
@@ -150,9 +148,10 @@ func (w *writer) placeNew() (placed bool, err error) {
 	return err == nil, err
 }
 
-// settle keeps what was displaced and what is in the spare, which it removes: ours
-// that found no place, or the version that was replaced; by a writer that was
-// killed, or just now, with what somebody who had the file open wrote since.
+// settle saves displaced versions and the content of the spare, and removes the
+// spare. The spare has either our version, not placed, or the version we replaced,
+// including later writes of an editor that still had it open. It may be from a
+// writer that was killed.
 func (w *writer) settle(ctx context.Context) error {
 	for ; len(w.displaced) > 0; w.displaced = w.displaced[1:] {
 		if err := w.files.keep(ctx, w.path, w.displaced[0]); err != nil {
@@ -170,7 +169,7 @@ func (w *writer) settle(ctx context.Context) error {
 		err = w.root.Remove(w.spare())
 	}
 	if err != nil {
-		return fmt.Errorf("keep what %s has in %s: %w", w.path, w.spare(), err)
+		return fmt.Errorf("save the content of %s in %s: %w", w.path, w.spare(), err)
 	}
 	return nil
 }

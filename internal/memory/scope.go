@@ -9,41 +9,41 @@ import (
 	"strings"
 )
 
-// Kind says whose memory one is.
+// Kind says who shares a memory.
 type Kind string
 
 // The kinds of memory.
 const (
-	Workspace Kind = "workspace" // everybody's, shared
-	Chat      Kind = "channel"   // of one chat of a channel
-	Sender    Kind = "sender"    // of one person on a channel
+	Workspace Kind = "workspace" // everyone
+	Chat      Kind = "channel"   // the members of one chat
+	Sender    Kind = "sender"    // one person on one channel
 )
 
-// Scope is whose memory one is. The zero value is the workspace's.
+// Scope identifies a memory. The zero value is the workspace's.
 type Scope struct {
 	Kind    Kind   `json:"kind,omitempty"`
 	Channel string `json:"channel,omitempty"`
-	ID      string `json:"id,omitempty"` // of the chat or the sender, unique in the channel
+	ID      string `json:"id,omitempty"` // of the chat or sender, unique in the channel
 
-	name string // given by [ParseScope] instead of Channel and ID
+	name string // set by [ParseScope] instead of Channel and ID
 }
 
-// scopeName matches what [Scope.String] gives of a chat or a sender.
+// scopeName matches [Scope.String] of a chat or sender.
 var scopeName = regexp.MustCompile(`^(channel|sender)-[A-Za-z0-9_-]+(~[a-z2-7]{16})?$`)
 
-// ParseScope returns the scope of a name that [Scope.String] gave.
+// ParseScope is the inverse of [Scope.String].
 func ParseScope(name string) (Scope, error) {
 	if name == string(Workspace) {
 		return Scope{}, nil
 	}
 	parts := scopeName.FindStringSubmatch(name)
 	if parts == nil {
-		return Scope{}, fmt.Errorf("%q names no scope of memory", name)
+		return Scope{}, fmt.Errorf("invalid memory scope %q", name)
 	}
 	return Scope{Kind: Kind(parts[1]), name: name}, nil
 }
 
-// ScopeOf is the one rule for which memory a message belongs to.
+// ScopeOf returns the scope of a message when memory is shared by kind.
 func ScopeOf(kind Kind, channel, chat, sender string) (Scope, error) {
 	switch kind {
 	case Workspace, "":
@@ -53,19 +53,17 @@ func ScopeOf(kind Kind, channel, chat, sender string) (Scope, error) {
 	case Sender:
 		return Scope{Kind: kind, Channel: channel, ID: sender}, nil
 	default:
-		return Scope{}, fmt.Errorf("%q is not a scope of memory; there are %s, %s and %s", kind, Workspace, Chat, Sender)
+		return Scope{}, fmt.Errorf("unknown memory scope %q; use %s, %s or %s", kind, Workspace, Chat, Sender)
 	}
 }
 
 // ScopeFunc returns the scope that a message belongs to.
 type ScopeFunc func(channel, chat, sender string) Scope
 
-// nameLimit bounds, in bytes, what is kept of a scope's parts in its name.
-const nameLimit = 80
+const nameLimit = 80 // bytes of the readable part of a scope's name
 
-// String names the scope, such as "workspace" or "sender-slack-T1-U2". Two scopes
-// never have the same name, also where upper and lower case do not count; it is
-// fit for a folder and for a workflow's ID.
+// String returns the scope's name, such as "workspace" or "sender-slack-T1-U2". It
+// is unique, ignoring case, and valid as a folder name and in a workflow ID.
 func (s Scope) String() string {
 	switch {
 	case s.shared():
@@ -87,7 +85,7 @@ func (s Scope) String() string {
 
 func (s Scope) shared() bool { return s.Kind == Workspace || s.Kind == "" }
 
-// folder is the path of the scope's folder in the workspace.
+// folder returns the path of the scope's folder in the workspace.
 func (s Scope) folder() string {
 	if s.shared() {
 		return folder
@@ -95,13 +93,13 @@ func (s Scope) folder() string {
 	return path.Join(folder, s.String())
 }
 
-// Facts is the path of the scope's MEMORY.md in the workspace, with slashes.
+// Facts returns the path of the scope's MEMORY.md in the workspace, with slashes.
 func (s Scope) Facts() string { return s.file(memoryFile) }
 
-// file is the path of one of the scope's files in the workspace.
+// file returns the path of one of the scope's files in the workspace.
 func (s Scope) file(name string) string { return path.Join(s.folder(), name) }
 
-// fits reports whether a part can stand in a name as it is.
+// fits reports whether a name can contain part unchanged.
 func fits(part string, allowed func(rune) bool) bool {
 	return part != "" && strings.IndexFunc(part, func(r rune) bool { return !allowed(r) }) < 0
 }
@@ -110,7 +108,7 @@ func isLower(r rune) bool { return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' 
 
 func isUpper(r rune) bool { return 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' }
 
-// readable replaces by a hyphen what does not belong into a name.
+// readable replaces each character that a name cannot contain with a hyphen.
 func readable(part string) string {
 	return strings.Map(func(r rune) rune {
 		if isLower(r) || isUpper(r) {
@@ -120,7 +118,7 @@ func readable(part string) string {
 	}, part)
 }
 
-// hash is 16 characters, 80 bits, of a hash of all that the scope is.
+// hash returns 16 characters (80 bits) of a hash of the scope.
 func (s Scope) hash() string {
 	h := sha256.New()
 	for _, part := range []string{string(s.Kind), s.Channel, s.ID} {

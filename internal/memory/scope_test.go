@@ -21,7 +21,7 @@ func TestScopeOf(t *testing.T) {
 		require.Equal(t, want, scope.String())
 	}
 	_, err := memory.ScopeOf("person", "slack", "C", "U")
-	require.ErrorContains(t, err, `"person" is not a scope`)
+	require.ErrorContains(t, err, `unknown memory scope "person"`)
 }
 
 func TestScopesNeverShareAName(t *testing.T) {

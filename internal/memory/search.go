@@ -12,18 +12,16 @@ import (
 	"strings"
 )
 
-// searchLimit bounds what of a history is searched, in bytes: its end.
-const searchLimit = 16 << 20
+const searchLimit = 16 << 20 // bytes, from the end of a history
 
 var markerLine = regexp.MustCompile(`(?m)^<!--.*-->\s*$`)
 
-// Search returns entries of a scope's history that have some of the words in them,
-// at most limit, those with the most of them first, then the newest. Upper and
-// lower case do not count. A history that is not there has none.
+// Search returns up to limit entries of a scope's history that contain at least one
+// of the words, ignoring case: those with the most words first, then the newest.
 func (f *Files) Search(scope Scope, words []string, limit int) ([]string, error) {
-	root, err := os.OpenRoot(f.workspace)
+	root, err := f.open()
 	if err != nil {
-		return nil, fmt.Errorf("open workspace: %w", err)
+		return nil, err
 	}
 	defer root.Close()
 	text, err := tail(root, scope.file(historyFile))
@@ -51,7 +49,7 @@ func (f *Files) Search(scope Scope, words []string, limit int) ([]string, error)
 	return entries, nil
 }
 
-// count is how many of the words are in an entry.
+// count returns how many of the words an entry contains.
 func count(entry string, words []string) int {
 	entry = strings.ToLower(entry)
 	n := 0
@@ -63,7 +61,7 @@ func count(entry string, words []string) int {
 	return n
 }
 
-// tail reads the end of a file.
+// tail returns the end of a file's text.
 func tail(root *os.Root, name string) (string, error) {
 	file, info, err := openRegular(root, name, os.O_RDONLY)
 	if err != nil {
