@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/config"
-	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -24,12 +23,12 @@ func withJobs(ctx context.Context, s setting, f func(config.Config, *schedule.Jo
 	if err != nil {
 		return err
 	}
-	defer r.client.Close()
+	defer r.temporal.Close()
 	return withStore(ctx, s, func(cfg config.Config, stored *store.Store) error {
 		if stored == nil {
 			return fmt.Errorf("there is no store under %s: start Holdfast with `holdfast up`", cfg.Home)
 		}
-		return f(cfg, schedule.New(node.Scheduling(cfg, schedule.Options{Client: dispatch.New(r.client, r.namespace), Store: stored})))
+		return f(cfg, schedule.New(node.Scheduling(cfg, schedule.Options{Client: r.temporal, Store: stored})))
 	})
 }
 

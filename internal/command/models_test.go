@@ -11,7 +11,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -34,9 +33,11 @@ func TestModelCommand(t *testing.T) {
 			n.ask(t, "main", "/model `other/a/b`").Reply)
 		n.closedCost(t, "http:main")
 		require.Equal(t, "other a/b", n.ask(t, "main", "hi").Reply)
-		run, err := runs{client: n.client}.steps(t.Context(), protocol.WorkflowID("http:main"), "")
+		run, err := n.Temporal.Run(t.Context(), "http:main", "")
 		require.NoError(t, err)
-		require.Equal(t, "other/a/b · step 1", run.steps[2].title, "who looks at the run sees which model answers")
+		history, err := n.Temporal.History(t.Context(), run)
+		require.NoError(t, err)
+		require.Equal(t, "other/a/b · step 1", history.Steps[2].Title, "who looks at the run sees which model answers")
 		require.Contains(t, n.ask(t, "main", "/model").Reply, "`other/a/b` answers in this conversation, `scripted/model` in others")
 		require.Equal(t, "echo 1", n.ask(t, "elsewhere", "hi").Reply)
 

@@ -5,73 +5,66 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
-	enumspb "go.temporal.io/api/enums/v1"
-	workflowpb "go.temporal.io/api/workflow/v1"
 
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 func runsShowCommand(s setting) *cobra.Command {
-	var run string
+	var runID string
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Print a run, by session key or workflow ID: what it does, and its steps",
+		Short: "Show a run and its steps, by session key or workflow ID",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := openRuns(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
-			defer r.client.Close()
-			return r.show(cmd.Context(), cmd.OutOrStdout(), args[0], run)
+			defer r.temporal.Close()
+			return r.show(cmd.Context(), cmd.OutOrStdout(), args[0], runID)
 		},
 	}
-	cmd.Flags().StringVar(&run, "run", "", "which run of that ID; the latest if not given")
+	cmd.Flags().StringVar(&runID, "run", "", "run ID; default: the latest run")
 	return cmd
 }
 
-func (r runs) show(ctx context.Context, w io.Writer, id, run string) error {
-	described, err := r.describe(ctx, id, run)
+func (r runs) show(ctx context.Context, w io.Writer, id, runID string) error {
+	run, err := r.find(ctx, id, runID)
 	if err != nil {
 		return err
 	}
-	info := described.WorkflowExecutionInfo
-	id, run = info.Execution.WorkflowId, info.Execution.RunId
-	steps, err := r.steps(ctx, id, run)
+	history, err := r.temporal.History(ctx, run)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "workflow  %s\nrun       %s\nstatus    %s\nstarted   %s, %s\n", oneLine(id, keyLimit), run,
-		statusName(info.Status), shownTime(info.StartTime.AsTime()), shownDuration(lasted(info)))
-	if full, err := r.client.DescribeWorkflow(ctx, id, run); err == nil {
-		if text, _ := full.GetStaticSummary(); text != "" {
-			fmt.Fprintf(w, "summary   %s\n", oneLine(text, lineLimit))
-		}
+	fmt.Fprintf(w, "workflow  %s\nrun       %s\nstatus    %s\nstarted   %s, %s\n", oneLine(run.WorkflowID, keyLimit), run.RunID,
+		run.Status, shownTime(run.StartedAt), shownDuration(run.Duration()))
+	if text := r.temporal.Summary(ctx, run); text != "" {
+		fmt.Fprintf(w, "summary   %s\n", oneLine(text, lineLimit))
 	}
-	if tokens, cost := steps.spent(); tokens > 0 {
-		fmt.Fprintf(w, "spent     %d tokens, cost %s\n", tokens, cost)
+	if tokens, cost, unpriced := history.Spent(); tokens > 0 {
+		fmt.Fprintf(w, "spent     %d tokens, cost %s\n", tokens, domain.Dollars(cost, unpriced))
 	}
 	if r.ui != "" {
-		fmt.Fprintf(w, "UI        %s\n", uiLink(r.ui, r.namespace, id, run))
+		fmt.Fprintf(w, "UI        %s\n", uiLink(r.ui, r.namespace, run.WorkflowID, run.RunID))
 	}
-	if info.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		r.showNow(ctx, w, id, run)
+	if run.Running() {
+		r.showNow(ctx, w, run)
 	}
-	if err := printPending(w, described.PendingActivities, steps); err != nil {
+	if err := printPending(w, run.Pending, history); err != nil {
 		return err
 	}
-	return printSteps(w, steps)
+	return printSteps(w, history.Steps)
 }
 
-// showNow prints what a running session says of itself.
-func (r runs) showNow(ctx context.Context, w io.Writer, id, run string) {
-	status, err := r.status(ctx, id, run)
+// showNow prints the status that a running session reports.
+func (r runs) showNow(ctx context.Context, w io.Writer, run dispatch.Run) {
+	status, err := r.temporal.Status(ctx, run)
 	if err != nil {
-		fmt.Fprintf(w, "now       it does not answer: %s\n", oneLine(err.Error(), lineLimit))
+		fmt.Fprintf(w, "now       no answer: %s\n", oneLine(err.Error(), lineLimit))
 		return
 	}
 	fmt.Fprintf(w, "now       %s\nturn      %s, step %d, %d tokens, cost %s; %d messages queued, %d turns done\n",
@@ -79,7 +72,7 @@ func (r runs) showNow(ctx context.Context, w io.Writer, id, run string) {
 		status.Queued, status.Turns)
 }
 
-func printPending(w io.Writer, pending []*workflowpb.PendingActivityInfo, steps history) error {
+func printPending(w io.Writer, pending []dispatch.PendingActivity, history dispatch.History) error {
 	if len(pending) == 0 {
 		return nil
 	}
@@ -87,79 +80,25 @@ func printPending(w io.Writer, pending []*workflowpb.PendingActivityInfo, steps 
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, activity := range pending {
 		failure := ""
-		if activity.LastFailure != nil {
-			failure = "last failure: " + oneLine(failureText(activity.LastFailure), lineLimit)
+		if activity.LastFailure != "" {
+			failure = "last failure: " + oneLine(activity.LastFailure, lineLimit)
 		}
-		fmt.Fprintf(table, "  %s\t%s\tattempt %d\tsince %s\t%s\n", activity.ActivityType.GetName(),
-			steps.title(activity.ActivityId), activity.Attempt, shownTime(activity.ScheduledTime.AsTime()), failure)
+		fmt.Fprintf(table, "  %s\t%s\tattempt %d\tsince %s\t%s\n", activity.Type, oneLine(history.Title(activity.ID), lineLimit),
+			activity.Attempt, shownTime(activity.ScheduledAt), failure)
 	}
 	return table.Flush()
 }
 
-func printSteps(w io.Writer, steps history) error {
+func printSteps(w io.Writer, steps []dispatch.Step) error {
 	fmt.Fprintln(w, "\nsteps:")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, step := range steps.steps {
+	for _, step := range steps {
 		took := ""
-		if step.took > 0 {
-			took = shownDuration(step.took)
+		if step.Took > 0 {
+			took = shownDuration(step.Took)
 		}
-		fmt.Fprintf(table, "  +%s\t%s\t%s\t%s\t%s\n", shownDuration(step.at.Sub(steps.steps[0].at)), step.what,
-			step.title, took, step.note)
+		fmt.Fprintf(table, "  +%s\t%s\t%s\t%s\t%s\n", shownDuration(step.At.Sub(steps[0].At)), step.What,
+			oneLine(step.Title, lineLimit), took, oneLine(step.Note, lineLimit))
 	}
 	return table.Flush()
-}
-
-// steps reads a run's history as far as it is written.
-func (r runs) steps(ctx context.Context, id, run string) (history, error) {
-	h := history{scheduled: map[int64]int{}, turns: map[string]protocol.CompleteResult{}}
-	events := r.client.GetWorkflowHistory(ctx, id, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		event, err := events.Next()
-		if err != nil {
-			return history{}, fmt.Errorf("read the history of %s: %w", id, err)
-		}
-		h.add(event)
-	}
-	return h, nil
-}
-
-// step is an event that matters, or an activity with all of its events.
-type step struct {
-	at       time.Time
-	took     time.Duration // 0: not known
-	what     string
-	title    string
-	note     string
-	activity string // its ID, for activities
-	turn     string // that it is for, for model calls
-}
-
-// history is what happened in a run.
-type history struct {
-	steps     []step
-	scheduled map[int64]int                      // activities' steps, by the event that scheduled them
-	turns     map[string]protocol.CompleteResult // the last of each turn, which has its sums
-}
-
-// spent is what the model calls of the run used up, and of earlier runs for the turn
-// that this one went on with.
-func (h history) spent() (tokens int, cost string) {
-	var sum shownCost
-	for _, last := range h.turns {
-		tokens += last.Usage.PromptTokens + last.Usage.CompletionTokens
-		sum.Microdollars += last.Cost
-		sum.Unpriced += last.Unpriced
-	}
-	return tokens, sum.String()
-}
-
-// title is that of an activity.
-func (h history) title(activity string) string {
-	for _, s := range h.steps {
-		if s.activity == activity && activity != "" {
-			return s.title
-		}
-	}
-	return ""
 }

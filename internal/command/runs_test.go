@@ -52,7 +52,7 @@ func TestRuns(t *testing.T) {
 		require.NoError(t, err)
 		return out
 	}
-	require.Contains(t, runs(t, "list"), "there are no such runs")
+	require.Contains(t, runs(t, "list"), "no runs found")
 	n.ask(t, "main", "run it")
 	n.closedCost(t, "http:main")
 

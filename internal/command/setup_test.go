@@ -70,7 +70,7 @@ func startOn(t testing.TB, cfg config.Config, r node.Roles) (_ *testNode, stop f
 	})
 	t.Cleanup(stop)
 	return &testNode{
-		Node: n, api: client.New(n.APIURL(), ""), cfg: n.Config, client: n.Client, store: n.Store, jobs: n.Jobs, starter: n.Starter,
+		Node: n, api: client.New(n.APIURL(), ""), cfg: n.Config, client: n.Temporal.SDK(), store: n.Store, jobs: n.Jobs, starter: n.Starter,
 	}, stop
 }
 

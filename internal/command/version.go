@@ -6,9 +6,9 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/engine"
 )
 
@@ -25,6 +25,6 @@ func versionCommand() *cobra.Command {
 
 func printVersion(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "holdfast %s (commit %s)\ngo %s %s/%s\ntemporal sdk %s\ntemporal server %s\n",
-		build.Version, build.Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH, temporal.SDKVersion, engine.ServerVersion)
+		build.Version, build.Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH, dispatch.SDKVersion, engine.ServerVersion)
 	return err
 }

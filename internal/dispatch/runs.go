@@ -20,9 +20,13 @@ import (
 const (
 	// queryTimeout bounds the status query, which needs a worker to answer.
 	queryTimeout = 2 * time.Second
+	// lookTimeout bounds looking at the outcome of a run.
+	lookTimeout = 5 * time.Second
 	// closePoll is how often a run is described that is expected to close. A client
 	// that waits on a history may miss its end, see docs/decisions.md.
 	closePoll = 50 * time.Millisecond
+	// idlePoll is how often open runs are counted.
+	idlePoll = 10 * time.Millisecond
 )
 
 // ErrNoRun is wrapped by errors about runs that Temporal does not know.
@@ -190,9 +194,27 @@ func (c *Client) awaitClosed(ctx context.Context, run Run) (Run, error) {
 	}
 }
 
-// Consolidation returns how the last consolidation of a memory scope failed, and when;
-// empty if it did not fail or Temporal no longer knows it.
-func (c *Client) Consolidation(ctx context.Context, scope string) (at time.Time, failure string) {
+// AwaitIdle waits until no run is open, for at most timeout. A reply is stored a moment
+// before its run closes.
+func (c *Client) AwaitIdle(timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	for ctx.Err() == nil {
+		running, err := c.sdk.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+			Namespace: c.namespace, Query: "ExecutionStatus = 'Running'",
+		})
+		if err != nil || running.GetCount() == 0 {
+			return
+		}
+		time.Sleep(idlePoll)
+	}
+}
+
+// FailedConsolidation returns when and why the last consolidation of a memory scope
+// failed; why is empty if it did not fail or Temporal no longer knows it.
+func (c *Client) FailedConsolidation(ctx context.Context, scope string) (at time.Time, why string) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
 	run, err := c.Run(ctx, protocol.ConsolidationWorkflowID(scope), "")
 	if err != nil || run.Status != statusName(enumspb.WORKFLOW_EXECUTION_STATUS_FAILED) {
 		return time.Time{}, ""

@@ -10,19 +10,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/operatorservice/v1"
-	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/client"
 
 	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
@@ -46,7 +41,7 @@ func (d *doctor) findRunning(ctx context.Context) {
 // checkEngine looks at the embedded engine.
 func (d *doctor) checkEngine(ctx context.Context) {
 	if d.running.PID != 0 {
-		connected, err := node.Dial(ctx, d.cfg.Temporal, d.running.Temporal, node.NewIdentity(d.cfg.DataDir()), discard(), nil)
+		connected, err := node.Connect(ctx, d.cfg, d.running.Temporal, discard())
 		if err != nil {
 			d.fail("engine", fmt.Sprintf("see what process %d logs; end it if it is no holdfast", d.running.PID), "%v", err)
 			return
@@ -143,7 +138,7 @@ func free(ctx context.Context, address string) error {
 // checkTemporal looks at a cluster that is not ours.
 func (d *doctor) checkTemporal(ctx context.Context) {
 	settings := d.cfg.Temporal
-	connected, err := node.Dial(ctx, settings, settings.Address, node.NewIdentity(d.cfg.DataDir()), discard(), nil)
+	connected, err := node.Connect(ctx, d.cfg, settings.Address, discard())
 	if err != nil {
 		d.fail("temporal", "check temporal.address, temporal.tls and temporal.api_key, and that the cluster runs", "%v", err)
 		return
@@ -151,8 +146,8 @@ func (d *doctor) checkTemporal(ctx context.Context) {
 	defer connected.Close()
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
-	_, err = connected.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: settings.Namespace})
-	if _, missing := errors.AsType[*serviceerror.NamespaceNotFound](err); missing {
+	err = connected.CheckNamespace(ctx)
+	if errors.Is(err, dispatch.ErrNoNamespace) {
 		d.fail("temporal", "make it (`temporal operator namespace create -n "+settings.Namespace+"`), or set temporal.namespace to another",
 			"%s has no namespace %s", settings.Address, settings.Namespace)
 		return
@@ -165,15 +160,12 @@ func (d *doctor) checkTemporal(ctx context.Context) {
 	d.checkSearchAttributes(ctx, connected)
 }
 
-func (d *doctor) checkSearchAttributes(ctx context.Context, connected client.Client) {
-	list, err := connected.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: d.cfg.Temporal.Namespace})
+func (d *doctor) checkSearchAttributes(ctx context.Context, connected *dispatch.Client) {
+	missing, err := connected.MissingSearchAttributes(ctx)
 	if err != nil {
-		d.warn("temporal", "ask an administrator whether there are "+strings.Join(node.SearchAttributes(), ", "), "its search attributes cannot be seen: %v", err)
+		d.warn("temporal", "ask an administrator whether there are "+strings.Join(dispatch.SearchAttributes(), ", "), "its search attributes cannot be seen: %v", err)
 		return
 	}
-	missing := slices.DeleteFunc(node.SearchAttributes(), func(name string) bool {
-		return list.CustomAttributes[name] == enumspb.INDEXED_VALUE_TYPE_KEYWORD
-	})
 	if len(missing) > 0 {
 		d.warn("temporal", "`holdfast starter` adds them if it may; else an administrator can, with `temporal operator search-attribute create --type Keyword`",
 			"it lacks the search attributes %s", strings.Join(missing, ", "))

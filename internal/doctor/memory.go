@@ -3,23 +3,13 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
-	"time"
-
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/node"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/skill"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
-
-// runPatience is how long Temporal has to say how consolidations ended.
-const runPatience = 5 * time.Second
 
 // checkMemory looks whether conversations can be taken into the memories, and
 // whether they were.
@@ -71,7 +61,7 @@ func (d *doctor) checkConsolidations(ctx context.Context, known map[string]bool)
 	if err != nil {
 		return err
 	}
-	connected, err := node.Dial(ctx, d.cfg.Temporal, address, node.NewIdentity(d.cfg.DataDir()), discard(), nil)
+	connected, err := node.Connect(ctx, d.cfg, address, discard())
 	if err != nil {
 		return err
 	}
@@ -80,33 +70,12 @@ func (d *doctor) checkConsolidations(ctx context.Context, known map[string]bool)
 		if known[scope] {
 			continue
 		}
-		if at, why := failedConsolidation(ctx, connected, scope); why != "" {
+		if at, why := connected.FailedConsolidation(ctx, scope); why != "" {
 			d.warn("memory", "put that right; it is tried again within 15 minutes or, if the model was of no use, after 6 hours or a restart",
 				"the last attempt, at %s, to take conversations into the memory of %s failed: %s", localTime(at), scope, why)
 		}
 	}
 	return nil
-}
-
-// failedConsolidation says why the last consolidation of a scope failed, and when;
-// nothing if it did not, or is not known to Temporal any more.
-func failedConsolidation(ctx context.Context, c client.Client, scope string) (at time.Time, why string) {
-	ctx, cancel := context.WithTimeout(ctx, runPatience)
-	defer cancel()
-	id := protocol.ConsolidationWorkflowID(scope)
-	described, err := c.DescribeWorkflowExecution(ctx, id, "")
-	if err != nil {
-		return time.Time{}, ""
-	}
-	info := described.GetWorkflowExecutionInfo()
-	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_FAILED {
-		return time.Time{}, ""
-	}
-	err = c.GetWorkflow(ctx, id, info.GetExecution().GetRunId()).Get(ctx, nil)
-	if failed, ok := errors.AsType[*temporal.ApplicationError](err); ok {
-		return info.GetCloseTime().AsTime(), failed.Message()
-	}
-	return info.GetCloseTime().AsTime(), "`holdfast runs show " + id + "` says why"
 }
 
 // checkSkills looks for skills of the workspace that are not what their authors

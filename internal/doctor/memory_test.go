@@ -62,7 +62,7 @@ func TestDoctorFindsConsolidationsThatFailed(t *testing.T) {
 	ask(t, n, "I like tea")
 	ask(t, n, "/new")
 	require.Eventually(t, func() bool {
-		described, err := n.Client.DescribeWorkflowExecution(t.Context(), protocol.ConsolidationWorkflowID("workspace"), "")
+		described, err := n.Temporal.SDK().DescribeWorkflowExecution(t.Context(), protocol.ConsolidationWorkflowID("workspace"), "")
 		return err == nil && described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_FAILED
 	}, time.Minute, 20*time.Millisecond)
 	require.Equal(t, 1+3, model.Count(), "a handful of calls, and a rest")

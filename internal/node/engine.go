@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/engine"
 )
 
@@ -27,7 +28,7 @@ func OpenEngine(ctx context.Context, cfg config.Config, log *slog.Logger, privat
 	options := engine.Options{
 		DataDir: cfg.DataDir(), Port: cfg.Temporal.Port, UIPort: cfg.Temporal.UIPort,
 		Namespace: cfg.Temporal.Namespace, Retention: cfg.Engine.Retention, Durability: cfg.Engine.Durability,
-		SearchAttributes: SearchAttributes(), Logger: log.With("component", "engine"),
+		SearchAttributes: dispatch.SearchAttributes(), Logger: log.With("component", "engine"),
 	}
 	if private {
 		options.Port, options.UIPort = 0, -1

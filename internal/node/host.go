@@ -8,8 +8,6 @@ import (
 	"net"
 	"time"
 
-	"go.temporal.io/api/workflowservice/v1"
-
 	"github.com/holdfast-ai/holdfast/channels/cli"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
@@ -94,7 +92,7 @@ func (n *Node) runBeside(failed context.CancelCauseFunc) (stop func()) {
 		}
 	}()
 	return func() {
-		n.awaitClosed(leavePatience)
+		n.Temporal.AwaitIdle(leavePatience)
 		cancel()
 		<-ended
 		n.leaving = true
@@ -102,27 +100,8 @@ func (n *Node) runBeside(failed context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-const (
-	// leavePatience is how long we wait for the run whose reply is there to close.
-	leavePatience = 500 * time.Millisecond
-	leavePause    = 10 * time.Millisecond
-)
-
-// awaitClosed waits until no run is open, for at most so long: a reply is there
-// a moment before its run has closed, which would stay open until the next start.
-func (n *Node) awaitClosed(patience time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for ctx.Err() == nil {
-		running, err := n.Client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
-			Namespace: n.Config.Temporal.Namespace, Query: "ExecutionStatus = 'Running'",
-		})
-		if err != nil || running.GetCount() == 0 {
-			return
-		}
-		time.Sleep(leavePause)
-	}
-}
+// leavePatience bounds the wait for the run to close whose reply is shown.
+const leavePatience = 500 * time.Millisecond
 
 // FindAPI returns the base of the API that serves this home: that of the process
 // that runs on it, or the configured one. The default address counts only if

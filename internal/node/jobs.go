@@ -15,7 +15,7 @@ import (
 // newJobs makes what keeps the scheduled prompts.
 func (n *Node) newJobs(context.Context) error {
 	n.Jobs = schedule.New(Scheduling(n.Config, schedule.Options{
-		Client: dispatch.New(n.Client, n.Config.Temporal.Namespace), Store: n.Store, IsOperator: isOperator, Logger: n.log.With("component", "jobs"),
+		Client: n.Temporal, Store: n.Store, IsOperator: isOperator, Logger: n.log.With("component", "jobs"),
 	}))
 	return nil
 }

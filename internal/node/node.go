@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-ai/holdfast/activities"
@@ -19,6 +18,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
@@ -45,7 +45,7 @@ type Node struct {
 	Config   config.Config
 	Identity string         // of the process in workflow histories
 	Engine   *engine.Engine // nil if Temporal runs elsewhere
-	Client   client.Client
+	Temporal *dispatch.Client
 	Store    *store.Store
 	Events   event.Bus
 	Model    Model
@@ -134,14 +134,23 @@ func (n *Node) connect(ctx context.Context) (err error) {
 	if n.Engine != nil {
 		address = n.Engine.Address()
 	}
-	if n.Client, err = Dial(ctx, n.Config.Temporal, address, n.Identity, n.log, n.metrics.Temporal()); err != nil {
+	if n.Temporal, err = dispatch.Connect(ctx, dispatch.ConnectOptions{
+		Config: n.Config.Temporal, Address: address, Identity: n.Identity, Logger: n.log, Metrics: n.metrics.Temporal(),
+	}); err != nil {
 		return err
 	}
-	n.onClose(n.Client.Close)
+	n.onClose(n.Temporal.Close)
 	if n.Engine == nil && n.roles.Starter {
-		return registerSearchAttributes(ctx, n.Client, n.Config.Temporal.Namespace, n.log)
+		return n.Temporal.RegisterSearchAttributes(ctx, n.log)
 	}
 	return nil
+}
+
+// Connect connects a command to the Temporal at an address.
+func Connect(ctx context.Context, cfg config.Config, address string, log *slog.Logger) (*dispatch.Client, error) {
+	return dispatch.Connect(ctx, dispatch.ConnectOptions{
+		Config: cfg.Temporal, Address: address, Identity: NewIdentity(cfg.DataDir()), Logger: log,
+	})
 }
 
 func (n *Node) openWorker(ctx context.Context) error {
@@ -157,7 +166,7 @@ func (n *Node) openWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n.worker, err = worker.New(worker.Options{Client: n.Client, Agent: agent, Outboxes: outboxes}); err != nil {
+	if n.worker, err = worker.New(worker.Options{Client: n.Temporal.SDK(), Agent: agent, Outboxes: outboxes}); err != nil {
 		return err
 	}
 	if err := n.worker.Start(); err != nil {
@@ -171,7 +180,7 @@ func (n *Node) openWorker(ctx context.Context) error {
 // worker's own.
 func (n *Node) newStarter(context.Context) (err error) {
 	n.Starter, err = starter.New(starter.Options{
-		Client: n.Client, Store: n.Store, Events: n.Events, Logger: n.log, Model: n.Model.Title(),
+		Client: n.Temporal.SDK(), Store: n.Store, Events: n.Events, Logger: n.log, Model: n.Model.Title(),
 		Steps: n.Config.Agent.MaxIterations, SubagentSteps: n.Config.Agent.SubagentMaxIterations,
 		Steer: n.Config.Agent.MidTurn == config.MidTurnSteer, Metrics: n.metrics,
 	})

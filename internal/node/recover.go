@@ -6,43 +6,39 @@ import (
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/worker"
 )
 
-// recover takes back what our dead predecessors on this home were running. That
-// they are dead is certain: we hold the lock on the engine's data.
+// recover takes over what earlier processes on this home were running. They are dead:
+// this process holds the lock on the engine's data.
 func (n *Node) recover(ctx context.Context) error {
 	if n.Engine == nil {
 		return nil
 	}
 	sessions, err := n.Store.RunningSessions(ctx)
 	if err != nil {
-		return fmt.Errorf("look for unfinished sessions: %w", err)
+		return fmt.Errorf("read unfinished sessions: %w", err)
 	}
 	ids := make([]string, len(sessions))
 	for i, key := range sessions {
 		ids[i] = protocol.WorkflowID(key)
 	}
 	ours := identityPrefix(n.Config.DataDir())
-	options := worker.RecoverOptions{
-		Client: n.Client, Namespace: n.Config.Temporal.Namespace, Workflows: ids,
-		Dead: func(identity string) bool { return strings.HasPrefix(identity, ours) && identity != n.Identity },
-	}
-	taken, err := worker.Recover(ctx, options)
+	dead := func(identity string) bool { return strings.HasPrefix(identity, ours) && identity != n.Identity }
+	failed, err := n.Temporal.Recover(ctx, ids, dead)
 	for try := 1; err != nil && ctx.Err() == nil && try < recoverTries; try++ {
-		taken, err = worker.Recover(ctx, options)
+		failed, err = n.Temporal.Recover(ctx, ids, dead)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil: // nothing is lost by it
-		n.log.Warn("what the last process was doing goes on only when its time has run out", "err", err)
+	case err != nil: // they resume once they time out
+		n.log.Warn("activities of the previous process not recovered, they resume after their timeout", "err", err)
 	case len(sessions) > 0:
-		n.log.Info("going on with unfinished sessions", "sessions", len(sessions), "activities", taken)
+		n.log.Info("resuming unfinished sessions", "sessions", len(sessions), "activities", failed)
 	}
 	return nil
 }
 
-// recoverTries is how often an engine that has just started, on a machine that may be
-// busy, is asked what it has.
+// recoverTries bounds the attempts: an engine that has just started may be slow to
+// answer.
 const recoverTries = 3

@@ -1,4 +1,4 @@
-package worker_test
+package dispatch_test
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
-	"github.com/holdfast-ai/holdfast/worker"
 )
 
 // holdingWorker is a worker that says when it holds the activity Step. Until
@@ -62,10 +62,8 @@ func TestRecover(t *testing.T) {
 	living, w, _ := holdingWorker(t, engine.Address(), "alive/1", at)
 	t.Cleanup(w.Stop)
 	recover := func(prefix string) int {
-		taken, err := worker.Recover(t.Context(), worker.RecoverOptions{
-			Client: living, Namespace: "default", Workflows: []string{"one", "never there"},
-			Dead: func(identity string) bool { return strings.HasPrefix(identity, prefix) },
-		})
+		taken, err := dispatch.New(living, "default").Recover(t.Context(), []string{"one", "never there"},
+			func(identity string) bool { return strings.HasPrefix(identity, prefix) })
 		require.NoError(t, err)
 		return taken
 	}
@@ -89,9 +87,7 @@ func TestRecoverFindsWhatIsNotNamed(t *testing.T) {
 	<-held
 	dying.Stop()
 	require.Eventually(t, func() bool {
-		taken, err := worker.Recover(t.Context(), worker.RecoverOptions{
-			Client: c, Namespace: "default", Dead: func(string) bool { return true },
-		})
+		taken, err := dispatch.New(c, "default").Recover(t.Context(), nil, func(string) bool { return true })
 		return err == nil && taken == 1
 	}, 30*time.Second, 10*time.Millisecond)
 }
