@@ -13,16 +13,16 @@ import (
 // other has our variables that are not settings.
 var other = []string{prefix + "HOME", prefix + "CONFIG", prefix + "FAILPOINT"}
 
-// setting is a value and its key in viper.
+// setting is a value from the environment.
 type setting struct {
-	key   string
+	target
 	value any
 }
 
 // environment returns what the environment sets.
 func (l *loader) environment(file map[string]any, providers map[string]string) []setting {
 	table := map[string]target{}
-	l.schema.variables(nil, nil, file, slices.Sorted(maps.Keys(providers)), table)
+	l.schema.variables(target{}, file, slices.Sorted(maps.Keys(providers)), table)
 	var settings []setting
 	for _, name := range slices.Sorted(maps.Keys(l.env)) {
 		text := l.env[name]
@@ -31,7 +31,7 @@ func (l *loader) environment(file map[string]any, providers map[string]string) [
 		}
 		to, known := table[name]
 		if !known {
-			l.problems = append(l.problems, fmt.Errorf("%s: no such setting; the nearest is %s", name, nearestName(name, table)))
+			l.problems = append(l.problems, fmt.Errorf("%s: unknown setting; did you mean %s?", name, nearestName(name, table)))
 			continue
 		}
 		if to.ambiguous != "" {
@@ -44,7 +44,7 @@ func (l *loader) environment(file map[string]any, providers map[string]string) [
 			continue
 		}
 		l.origins[to.path.String()] = name
-		settings = append(settings, setting{key: strings.Join(to.keys, delimiter), value: value})
+		settings = append(settings, setting{to, value})
 	}
 	return settings
 }
@@ -52,39 +52,44 @@ func (l *loader) environment(file map[string]any, providers map[string]string) [
 // target is the value that a variable sets.
 type target struct {
 	path      path
-	keys      []string // the path as viper has it
+	named     bool // the path has a key that a user chose
 	schema    *schema
 	ambiguous string // another path that the variable fits
 }
 
-// variables adds to table what may be set at that path. Keys that a user chooses
-// are those in the file, and names at the first such place, the providers.
-func (s *schema) variables(at path, keys []string, file map[string]any, names []string, table map[string]target) {
+func (t target) to(key string, named bool) target {
+	return target{path: t.path.to(key), named: t.named || named}
+}
+
+// variables adds the variables of all values below a path to table. Keys that users
+// choose are those in the file and, at the first such place, names: the providers.
+func (s *schema) variables(at target, file map[string]any, names []string, table map[string]target) {
 	if s.value != nil {
-		t := target{path: at, keys: keys, schema: s}
-		if earlier, taken := table[at.variable()]; taken {
-			t.ambiguous = earlier.path.String()
+		variable := at.path.variable()
+		at.schema = s
+		if earlier, taken := table[variable]; taken {
+			at.ambiguous = earlier.path.String()
 		}
-		table[at.variable()] = t
+		table[variable] = at
 		return
 	}
 	for key, field := range s.fields {
 		below, _ := file[key].(map[string]any)
-		field.variables(at.to(key), append(slices.Clip(keys), key), below, names, table)
+		field.variables(at.to(key, false), below, names, table)
 	}
 	if s.each == nil {
 		return
 	}
 	taken := map[string]bool{}
-	for _, masked := range slices.Sorted(maps.Keys(file)) {
-		to := at.to(unmask(masked))
-		taken[to.variable()] = true
-		below, _ := file[masked].(map[string]any)
-		s.each.variables(to, append(slices.Clip(keys), masked), below, nil, table)
+	for _, key := range slices.Sorted(maps.Keys(file)) {
+		to := at.to(key, true)
+		taken[to.path.variable()] = true
+		below, _ := file[key].(map[string]any)
+		s.each.variables(to, below, nil, table)
 	}
 	for _, name := range names {
-		if to := at.to(name); !taken[to.variable()] {
-			s.each.variables(to, append(slices.Clip(keys), mask(name)), nil, nil, table)
+		if to := at.to(name, true); !taken[to.path.variable()] {
+			s.each.variables(to, nil, nil, table)
 		}
 	}
 }

@@ -16,12 +16,12 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		environ    []string
 		want       []string
 	}{
-		{"unknown key at the top", "\nmodle: a/b", nil, []string{"config:2: modle: no such setting; the nearest is model"}},
-		{"unknown key further down", "agent:\n  max_iteration: 3", nil, []string{"config:2: agent.max_iteration: no such setting; the nearest is agent.max_iterations"}},
-		{"key at the wrong level", "max_tokens: 3", nil, []string{"config:1: max_tokens: no such setting; the nearest is agent.max_tokens"}},
-		{"camel case", "agent: {midTurn: queue}", nil, []string{"config:1: agent.midTurn: no such setting; the nearest is agent.mid_turn"}},
-		{"unknown key of a provider with a dot", "providers: {a.B: {apikey: x}}", nil, []string{`config:1: providers."a.B".apikey: no such setting; the nearest is providers.NAME.api_key`}},
-		{"key in upper case", "Model: a/b", nil, []string{"config:1: Model: no such setting; the nearest is model"}},
+		{"unknown key at the top", "\nmodle: a/b", nil, []string{"config:2: modle: unknown setting; did you mean model?"}},
+		{"unknown key further down", "agent:\n  max_iteration: 3", nil, []string{"config:2: agent.max_iteration: unknown setting; did you mean agent.max_iterations?"}},
+		{"key at the wrong level", "max_tokens: 3", nil, []string{"config:1: max_tokens: unknown setting; did you mean agent.max_tokens?"}},
+		{"camel case", "agent: {midTurn: queue}", nil, []string{"config:1: agent.midTurn: unknown setting; did you mean agent.mid_turn?"}},
+		{"unknown key of a provider with a dot", "providers: {a.B: {apikey: x}}", nil, []string{`config:1: providers."a.B".apikey: unknown setting; did you mean providers.NAME.api_key?`}},
+		{"key in upper case", "Model: a/b", nil, []string{"config:1: Model: unknown setting; did you mean model?"}},
 		{"text for a number", "agent: {max_iterations: many}", nil, []string{`config:1: agent.max_iterations: must be a whole number, not "many"`}},
 		{"fraction for a whole number", "agent: {max_iterations: 1.5}", nil, []string{`config:1: agent.max_iterations: must be a whole number, not "1.5"`}},
 		{"text for a fraction", "agent: {temperature: hot}", nil, []string{`config:1: agent.temperature: must be a number, not "hot"`}},
@@ -42,7 +42,7 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		{"variable not set", "model: ${NONE}", nil, []string{"config:1: model: needs the environment variable NONE, which is not set; ${NONE:-} allows for that"}},
 		{"variable not closed", "model: ${NONE", nil, []string{"config:1: model: has a ${ without a }; write $$ for a dollar"}},
 		{"no variable's name", "fallbacks: ['${1}']", nil, []string{"config:1: fallbacks: has ${…} around what is no variable's name; write $$ for a dollar"}},
-		{"unknown variable", "", []string{"HOLDFAST_AGENT_MAX_ITERATION=3"}, []string{"HOLDFAST_AGENT_MAX_ITERATION: no such setting; the nearest is HOLDFAST_AGENT_MAX_ITERATIONS"}},
+		{"unknown variable", "", []string{"HOLDFAST_AGENT_MAX_ITERATION=3"}, []string{"HOLDFAST_AGENT_MAX_ITERATION: unknown setting; did you mean HOLDFAST_AGENT_MAX_ITERATIONS?"}},
 		{"variable of the wrong type", "", []string{"HOLDFAST_TEMPORAL_PORT=http"}, []string{`HOLDFAST_TEMPORAL_PORT: temporal.port: must be a whole number, not "http"`}},
 		{"variable out of range", "agent: {max_tokens: 1}", []string{"HOLDFAST_AGENT_MAX_TOKENS=0"}, []string{"HOLDFAST_AGENT_MAX_TOKENS: agent.max_tokens: must be at least 1, not 0"}},
 		{
@@ -69,7 +69,7 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 			"all at once", "agent:\n  max_tokens: 0\n  mid_turn: x\nfoo: 1",
 			[]string{"HOLDFAST_LOG_LEVEL=loud"},
 			[]string{
-				"config:4: foo: no such setting; the nearest is log",
+				"config:4: foo: unknown setting; did you mean log?",
 				"config:2: agent.max_tokens: must be at least 1, not 0",
 				`config:3: agent.mid_turn: must be one of steer, queue, not "x"`,
 				`HOLDFAST_LOG_LEVEL: log.level: must be one of debug, info, warn, error, not "loud"`,

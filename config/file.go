@@ -65,7 +65,7 @@ func (l *loader) node(n *yaml.Node, s *schema, at path) any {
 	var value any
 	var err error
 	switch {
-	case n.ShortTag() == "!!null":
+	case n.ShortTag() == "!!null", n.Kind == yaml.MappingNode && len(n.Content) == 0 && s.each != nil:
 		return nil
 	case n.Kind == yaml.MappingNode && s.value == nil:
 		return l.mapping(n, s, at)
@@ -100,10 +100,10 @@ func (l *loader) mapping(n *yaml.Node, s *schema, at path) any {
 		case field != nil:
 			settings[key.Value] = l.node(value, field, to)
 		case s.each != nil && key.Kind == yaml.ScalarNode:
-			settings[mask(key.Value)] = l.node(value, s.each, to)
+			settings[key.Value] = l.node(value, s.each, to)
 		default:
 			where := fmt.Sprintf("%s:%d", l.name, key.Line)
-			l.problem(where, problem{to.String(), "no such setting; the nearest is " + l.schema.nearest(to)})
+			l.problem(where, problem{to.String(), "unknown setting; did you mean " + l.schema.nearest(to) + "?"})
 		}
 	}
 	return settings

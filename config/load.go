@@ -9,31 +9,28 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
-	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
 )
 
-// prefix is that of all our environment variables.
+// prefix starts the names of Holdfast's environment variables.
 const prefix = "HOLDFAST_"
 
 // sizeLimit bounds a config file, in bytes.
 const sizeLimit = 1 << 20
 
-// Options say where settings come from besides the file.
+// Options are the sources of settings besides the file.
 type Options struct {
 	Home    string   // absolute; empty: [HomeDir] of Environ
 	Environ []string // in the form of [os.Environ]
-	// Providers has the names of the known providers, each with the environment
-	// variable that its key usually is in, or "".
+	// Providers are the known providers by name, each with the environment variable
+	// that usually holds its API key, or "".
 	Providers map[string]string
 }
 
-// LoadFile reads the config file at path, or, if path is empty, the one that
-// [FilePath] gives; that one may be missing unless it was named. Errors are those
-// of [Load], and those of opening and reading the file.
+// LoadFile loads the config file at path or, if path is empty, at [FilePath], which
+// may be missing unless HOLDFAST_CONFIG names it. See [Load].
 func LoadFile(path string, opts Options) (Config, error) {
 	home, err := opts.home()
 	if err != nil {
@@ -63,13 +60,16 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, sizeLimit+1))
 }
 
-// Load reads YAML from r, which may be empty, and puts the environment over it:
-// each value may also come from the variable named HOLDFAST_ and its path in upper
-// case with "_" between the parts; an empty variable counts as not set. Where
-// neither says anything, providers' own variables, then defaults, apply. In the
-// file, ${NAME} and ${NAME:-default} stand for environment variables.
+// Load reads YAML from r, which may be empty. In order of precedence, a setting comes
+// from
 //
-// The error joins all problems found, each one line that starts with where it is.
+//  1. the environment variable HOLDFAST_ and its path, in upper case with "_" between
+//     the parts, unless it is empty
+//  2. the file, in which ${NAME} and ${NAME:-default} refer to environment variables
+//  3. the usual variable of a provider or service, such as OPENAI_API_KEY
+//  4. [Default]
+//
+// The error joins all problems, one line each, which starts with the position.
 func Load(r io.Reader, opts Options) (Config, error) {
 	home, err := opts.home()
 	if err != nil {
@@ -94,7 +94,7 @@ func (o Options) home() (string, error) {
 	return home, nil
 }
 
-// loader gathers the settings of one load and what is wrong with them.
+// loader collects the settings of one load and their problems.
 type loader struct {
 	name     string // of the file
 	env      map[string]string
@@ -116,14 +116,15 @@ func load(data []byte, name string, opts Options) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	v := viper.NewWithOptions(viper.KeyDelimiter(delimiter))
-	if err := v.MergeConfigMap(file); err != nil {
-		return Config{}, fmt.Errorf("%s: %w", name, err)
-	}
+	v := viper.New()
 	for _, s := range l.environment(file, opts.Providers) {
-		v.Set(s.key, s.value)
+		if s.named {
+			file = put(file, s.path, s.value)
+		} else {
+			v.Set(s.path.String(), s.value)
+		}
 	}
-	cfg, err := decode(v, file, opts)
+	cfg, err := decode(v, file, opts.Home)
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", name, err)
 	}
@@ -144,48 +145,73 @@ func load(data []byte, name string, opts Options) (Config, error) {
 	return cfg, nil
 }
 
-// delimiter separates the keys of a path in viper. No key has it: those that a
-// user chooses are masked.
-const delimiter = "/"
+// decode puts the file under the environment, which v has already, and both over
+// the defaults. viper merges all settings with fixed keys. It is not given the maps
+// whose keys users choose, since it would change those keys to lower case and split
+// them at dots.
+func decode(v *viper.Viper, file map[string]any, home string) (Config, error) {
+	cfg := Default(home)
+	prices, providers, servers := cut(file, "prices"), cut(file, "providers"), cut(file, "tools", "mcp", "servers")
+	if err := v.MergeConfigMap(file); err != nil {
+		return Config{}, err
+	}
+	return cfg, errors.Join(
+		v.UnmarshalExact(&cfg, exact),
+		decodeEach(prices, Price{}, cfg.Prices),
+		decodeEach(providers, DefaultProvider(), cfg.Providers),
+		decodeEach(servers, MCPServer{}, cfg.Tools.MCP.Servers),
+	)
+}
 
-func decode(v *viper.Viper, file map[string]any, opts Options) (Config, error) {
-	base := DefaultProvider()
-	mentioned, _ := file["providers"].(map[string]any)
-	set, _ := v.Get("providers").(map[string]any)
-	for _, providers := range []map[string]any{mentioned, set} {
-		for name := range providers {
-			v.SetDefault(strings.Join([]string{"providers", name, "timeout"}, delimiter), base.Timeout)
+// exact sets how trees are decoded: [loader.read] has converted all values.
+func exact(c *mapstructure.DecoderConfig) {
+	c.TagName, c.WeaklyTypedInput, c.ErrorUnused = "yaml", false, true
+}
+
+// decodeEach decodes each entry of tree over a copy of base.
+func decodeEach[T any](tree map[string]any, base T, to map[string]T) error {
+	for name, entry := range tree {
+		value := base
+		options := &mapstructure.DecoderConfig{Result: &value}
+		exact(options)
+		decoder, err := mapstructure.NewDecoder(options)
+		if err != nil {
+			return err
 		}
+		if err := decoder.Decode(entry); err != nil {
+			return err
+		}
+		to[name] = value
 	}
-	// viper drops a mapping with nothing in it, and with it what is wrong with that.
-	tools, _ := file["tools"].(map[string]any)
-	mcp, _ := tools["mcp"].(map[string]any)
-	servers, _ := mcp["servers"].(map[string]any)
-	for name := range servers {
-		v.SetDefault(strings.Join([]string{"tools", "mcp", "servers", name, "timeout"}, delimiter), time.Duration(0))
-	}
-	cfg := Default(opts.Home)
-	err := v.UnmarshalExact(&cfg, func(c *mapstructure.DecoderConfig) {
-		c.TagName = "yaml"
-		c.WeaklyTypedInput = false
-		c.DecodeHook = unmaskKeys
-	})
-	return cfg, err
+	return nil
 }
 
-func unmaskKeys(_, to reflect.Type, data any) (any, error) {
-	m, ok := data.(map[string]any)
-	if !ok || to.Kind() != reflect.Map {
-		return data, nil
+// cut removes the map at a path from tree and returns it.
+func cut(tree map[string]any, keys ...string) map[string]any {
+	last := len(keys) - 1
+	for _, key := range keys[:last] {
+		tree, _ = tree[key].(map[string]any)
 	}
-	unmasked := make(map[string]any, len(m))
-	for key, value := range m {
-		unmasked[unmask(key)] = value
-	}
-	return unmasked, nil
+	found, _ := tree[keys[last]].(map[string]any)
+	delete(tree, keys[last])
+	return found
 }
 
-// applyKeys fills in the keys that are in variables which other programs use too.
+// put sets the value at a path of tree, which may be nil, and returns the tree.
+func put(tree map[string]any, at path, value any) map[string]any {
+	if tree == nil {
+		tree = map[string]any{}
+	}
+	if len(at) == 1 {
+		tree[at[0]] = value
+		return tree
+	}
+	below, _ := tree[at[0]].(map[string]any)
+	tree[at[0]] = put(below, at[1:], value)
+	return tree
+}
+
+// applyKeys fills in missing keys from variables that other programs use too.
 func (c *Config) applyKeys(env, providers map[string]string) {
 	for name, variable := range providers {
 		key := env[variable]
@@ -211,7 +237,7 @@ func (c *Config) applyKeys(env, providers map[string]string) {
 	}
 }
 
-// problem is something wrong with the value at a path.
+// problem is an invalid value at a path.
 type problem struct {
 	path string
 	text string

@@ -174,7 +174,7 @@ func TestLoadFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist, "one that was named must be there")
 	require.NoError(t, os.WriteFile(other, []byte("\nmodle: a/b"), 0o600))
 	_, err = config.LoadFile("", opts)
-	require.EqualError(t, err, other+":2: modle: no such setting; the nearest is model")
+	require.EqualError(t, err, other+":2: modle: unknown setting; did you mean model?")
 	_, err = config.LoadFile(home, opts)
 	require.Error(t, err, "a folder is no file")
 }

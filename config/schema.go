@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/hex"
 	"reflect"
 	"slices"
 	"strconv"
@@ -119,16 +118,4 @@ func siblings(p, known path) bool {
 	return len(p) == len(known) && slices.EqualFunc(p[:len(p)-1], known[:len(known)-1], func(a, b string) bool {
 		return a == b || b == anyKey
 	})
-}
-
-// mask and unmask keep keys that the user chose through viper, which would
-// otherwise change them to lower case.
-func mask(key string) string { return hex.EncodeToString([]byte(key)) }
-
-func unmask(masked string) string {
-	key, err := hex.DecodeString(masked)
-	if err != nil {
-		return masked
-	}
-	return string(key)
 }
