@@ -89,7 +89,7 @@ type ChannelOptions struct {
 type Agent struct {
 	AgentOptions
 
-	rests rests // memories that are left alone for now
+	cooldowns cooldowns // of memory scopes
 }
 
 // NewAgent returns the activities of a turn.

@@ -29,7 +29,7 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 		return protocol.AnswerResult{}, fmt.Errorf("answer /%s: %w", in.Command, err)
 	}
 	if in.Command == domain.CommandNew {
-		a.rememberAll(ctx, in.Session.Key)
+		a.consolidateSession(ctx, in.Session.Key)
 	}
 	a.Events.Publish(ctx, in.Message, event.Event{Kind: event.Done})
 	return protocol.AnswerResult{Outbox: a.deliverNow(ctx, in.Session.Channel, turn.Outbox), Answered: !fresh}, nil
@@ -54,12 +54,12 @@ func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer stor
 			answer.Reply = "Stopped."
 		}
 	case domain.CommandStatus:
-		commands := a.shownBackground(ctx, in.Session.Key)
-		answer.Reply = status(in.Status, commands != "") + a.children(ctx, in.Session.Key) + commands + a.waiting(ctx, in.Message)
+		commands := a.listBackground(ctx, in.Session.Key)
+		answer.Reply = status(in.Status, commands != "") + a.listSubagents(ctx, in.Session.Key) + commands + a.waiting(ctx, in.Message)
 	case domain.CommandModel:
 		answer.Reply, answer.Model, err = a.chooseModel(ctx, in)
 	case domain.CommandJobs:
-		answer.Reply = a.jobs(ctx, in.Session, in.Message)
+		answer.Reply = a.listJobs(ctx, in.Session, in.Message)
 	case domain.CommandUsage:
 		answer.Reply, err = a.usage(ctx, in)
 	case domain.CommandApprove, domain.CommandDeny:

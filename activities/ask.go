@@ -100,7 +100,7 @@ func (a *Agent) system(session domain.SessionRef, begun domain.Step) (string, er
 	if input.Bootstrap, err = prompt.Load(a.Workspace); err != nil {
 		return "", fmt.Errorf("read the workspace: %w", err)
 	}
-	if input.Memory, err = a.remembered(begun); err != nil {
+	if input.Memory, err = a.memoryPrompt(begun); err != nil {
 		return "", fmt.Errorf("read the memory: %w", err)
 	}
 	skills, err := skill.Load(a.Workspace, a.Tools.Environment)

@@ -2,72 +2,30 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
 
-// CommandsOf returns the commands that go on between the turns of a session, those
-// of its subagents among them, as far as they run under the supervisor; the oldest
-// first.
-func CommandsOf(ctx context.Context, stored *store.Store, commands *supervisor.Supervisor, session string) ([]supervisor.Info, error) {
-	running, err := commands.Running()
-	if err != nil {
-		return nil, err
-	}
-	var own []supervisor.Info
-	for _, command := range running {
-		is, err := within(ctx, stored, command.Owner, session)
-		if err != nil {
-			return nil, err
-		}
-		if is {
-			own = append(own, command)
-		}
-	}
-	return own, nil
-}
-
-// within reports whether one session is the other, or of a subagent that works for
-// it.
-func within(ctx context.Context, stored *store.Store, one, other string) (bool, error) {
-	for one != other {
-		id, isSubagent := domain.SubagentOf(one)
-		if !isSubagent {
-			return false, nil
-		}
-		subagent, err := stored.Subagent(ctx, id)
-		if errors.Is(err, domain.ErrNotFound) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		one = subagent.Parent
-	}
-	return true, nil
-}
-
-// background is [CommandsOf] on this machine.
+// background returns the session's commands that keep running between its turns on
+// this machine.
 func (a *Agent) background(ctx context.Context, session string) ([]supervisor.Info, error) {
 	if a.Tools.Supervisor == nil {
 		return nil, nil
 	}
-	running, err := CommandsOf(ctx, a.Store, a.Tools.Supervisor, session)
+	running, err := shell.Background(ctx, a.Store, a.Tools.Supervisor, session)
 	if err != nil {
-		return nil, fmt.Errorf("look for running commands: %w", err)
+		return nil, fmt.Errorf("list running commands: %w", err)
 	}
 	return running, nil
 }
 
-// stopBackground ends what goes on between the turns of a session, and reports
-// whether there was something. A message that was answered before ends nothing:
-// what runs now was started after it.
+// stopBackground stops the session's background commands and reports whether there
+// were any. A message that was already answered stops nothing: commands that run
+// now were started after it.
 func (a *Agent) stopBackground(ctx context.Context, session, message string) (stopped bool, err error) {
 	asked, err := a.Store.Inbound(ctx, message)
 	if err != nil || asked.Turn != "" {
@@ -87,12 +45,11 @@ func (a *Agent) stopBackground(ctx context.Context, session, message string) (st
 	return true, nil
 }
 
-// shownBackground says which commands go on between the turns of a session, a line
-// each; empty if there are none.
-func (a *Agent) shownBackground(ctx context.Context, session string) string {
+// listBackground lists the session's background commands for /status, one per line.
+func (a *Agent) listBackground(ctx context.Context, session string) string {
 	running, err := a.background(ctx, session)
 	if err != nil {
-		return "\n(which commands run cannot be read: " + err.Error() + ")"
+		return "\n(cannot read the running commands: " + err.Error() + ")"
 	}
 	var b strings.Builder
 	for _, command := range running {

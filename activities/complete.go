@@ -79,7 +79,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 		return protocol.CompleteResult{}, err
 	}
 	if len(stored.ToolCalls) == 0 {
-		a.rememberFull(ctx, begun)
+		a.consolidateFullWindow(ctx, begun)
 		a.Metrics.TurnEnded(in.Session.Channel, domain.TurnDone, time.Since(begun.Turn.StartedAt))
 		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
 	}
@@ -124,7 +124,7 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *doma
 		Prompt: system,
 		Final:  len(response.ToolCalls) == 0,
 		Reply:  response.Content,
-		Silent: saysNothing(in.Session, response.Content),
+		Silent: isHeartbeatOK(in.Session, response.Content),
 	})
 	if err != nil {
 		return domain.Message{}, fmt.Errorf("store the completion: %w", err)

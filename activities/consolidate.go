@@ -17,45 +17,43 @@ import (
 )
 
 const (
-	// batchLimit bounds the messages of one consolidation.
-	batchLimit = 200
-	// consolidationTries bounds how often a model is asked again that answered badly,
-	// and how often a memory is read again that somebody changed meanwhile.
+	batchLimit = 200 // messages of one consolidation
+	// consolidationTries is how often a model is asked for a valid answer, and how
+	// often a memory is read again that somebody changed in the meantime.
 	consolidationTries = 3
-	// consolidationTokens bounds the answer, which has the whole memory in it.
+	// consolidationTokens limits the answer, which contains the whole memory.
 	consolidationTokens = 16_384
-	// badAnswerLimit bounds, in bytes, what a model is shown of a bad answer of its.
-	badAnswerLimit = 4 << 10
+	badAnswerLimit      = 4 << 10 // bytes of an invalid answer that are sent back
 )
 
-// errAnswer says that the model's answers were of no use.
-var errAnswer = errors.New("the model did not answer as it should")
+// errAnswer reports that all answers of the model were invalid.
+var errAnswer = errors.New("the model gave no valid answer")
 
-// Consolidate takes some earlier turns of a scope into its memory. Without a scope
-// it has each scope looked after that may have something to be taken in.
+// Consolidate takes one batch of earlier turns of a scope into its memory. Without
+// a scope it starts the consolidation of each scope that is due.
 func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (result protocol.ConsolidateResult, err error) {
 	live, done := alive(ctx)
 	defer done()
 	defer caught(a.Logger, &err)
 	if in.Scope == "" {
-		err = a.consolidateAll(live)
+		err = a.consolidateDue(live)
 	} else {
 		result.More, err = a.consolidate(live, in.Scope)
 	}
-	a.rests.begin(in.Scope, restAfter(err))
+	a.cooldowns.start(in.Scope, cooldownAfter(err))
 	if errors.Is(err, errAnswer) || errors.Is(err, memory.ErrUnusable) {
 		return result, hopeless(protocol.ErrorInvalid, err.Error())
 	}
 	return result, failure(ctx, live, err)
 }
 
-func (a *Agent) consolidateAll(ctx context.Context) error {
+func (a *Agent) consolidateDue(ctx context.Context) error {
 	scopes, err := a.Store.DueScopes(ctx)
 	if err != nil {
 		return err
 	}
 	for _, scope := range scopes {
-		if a.rests.on(scope) {
+		if a.cooldowns.active(scope) {
 			continue
 		}
 		_, found, err := a.Store.NextBatch(ctx, scope, a.Model.Window, 1)
@@ -69,8 +67,8 @@ func (a *Agent) consolidateAll(ctx context.Context) error {
 	return nil
 }
 
-// consolidate takes one batch in. What the model answered is stored before any file
-// is touched, so that another attempt does the same again.
+// consolidate consolidates one batch, halved until it fits the model. It stores the
+// model's answer before touching any file, so that a retry repeats the same changes.
 func (a *Agent) consolidate(ctx context.Context, name string) (more bool, err error) {
 	scope, err := memory.ParseScope(name)
 	if err != nil {
@@ -82,7 +80,7 @@ func (a *Agent) consolidate(ctx context.Context, name string) (more bool, err er
 		if err != nil || !found {
 			return false, err
 		}
-		err = a.takeIn(ctx, scope, batch)
+		err = a.consolidateBatch(ctx, scope, batch)
 		if errors.Is(err, llm.ErrTooLong) && len(batch.Turns) > 1 {
 			limit = max(len(batch.Messages)/2, 1)
 			continue
@@ -91,7 +89,7 @@ func (a *Agent) consolidate(ctx context.Context, name string) (more bool, err er
 	}
 }
 
-func (a *Agent) takeIn(ctx context.Context, scope memory.Scope, batch store.Batch) error {
+func (a *Agent) consolidateBatch(ctx context.Context, scope memory.Scope, batch store.Batch) error {
 	for range consolidationTries {
 		c, err := a.consolidation(ctx, scope, batch)
 		if err != nil {
@@ -100,7 +98,7 @@ func (a *Agent) takeIn(ctx context.Context, scope memory.Scope, batch store.Batc
 		failpoint.Hit("consolidate.stored")
 		err = a.Memory.Files.Update(ctx, scope, c.Base, c.Memory)
 		if errors.Is(err, memory.ErrChanged) {
-			if err := a.askAgain(ctx, scope, batch); err != nil {
+			if err := a.askToConsolidate(ctx, scope, batch); err != nil {
 				return err
 			}
 			continue
@@ -119,20 +117,21 @@ func (a *Agent) takeIn(ctx context.Context, scope memory.Scope, batch store.Batc
 	return fmt.Errorf("write the memory: %w", memory.ErrChanged)
 }
 
-// consolidation is what the model made of a batch: as stored, or asked now.
+// consolidation returns the model's answer for a batch, stored or new.
 func (a *Agent) consolidation(ctx context.Context, scope memory.Scope, batch store.Batch) (store.Consolidation, error) {
 	stored, err := a.Store.Consolidation(ctx, batch.ID)
 	if !errors.Is(err, domain.ErrNotFound) {
 		return stored, err
 	}
-	if err := a.askAgain(ctx, scope, batch); err != nil {
+	if err := a.askToConsolidate(ctx, scope, batch); err != nil {
 		return store.Consolidation{}, err
 	}
 	return a.Store.Consolidation(ctx, batch.ID)
 }
 
-// askAgain has the model make of a batch and of the memory as it is now a new one.
-func (a *Agent) askAgain(ctx context.Context, scope memory.Scope, batch store.Batch) error {
+// askToConsolidate asks the model for the new memory, given a batch and the current
+// memory, and stores the answer.
+func (a *Agent) askToConsolidate(ctx context.Context, scope memory.Scope, batch store.Batch) error {
 	current, base, err := a.Memory.Files.Read(ctx, scope)
 	if err != nil {
 		return fmt.Errorf("read the memory: %w", err)
@@ -163,16 +162,16 @@ func (a *Agent) askAgain(ctx context.Context, scope memory.Scope, batch store.Ba
 		}
 		refusal = bad
 		messages = append(messages, llm.Message{Role: domain.RoleAssistant, Content: text.Cut(said(response), badAnswerLimit)},
-			llm.Message{Role: domain.RoleUser, Content: "That could not be used: " + bad.Error() + ". Answer again, with save_memory."})
+			llm.Message{Role: domain.RoleUser, Content: "Invalid answer: " + bad.Error() + ". Answer again, with save_memory."})
 	}
 	return fmt.Errorf("%w: %w", errAnswer, refusal)
 }
 
-// parseConsolidation reads a model's answer. One that was cut, that would leave
-// little of the memory or make it too long to be changed again, is refused.
+// parseConsolidation parses a model's answer. It refuses truncated answers and those
+// that would drop most of the memory or make it too long to be consolidated again.
 func parseConsolidation(response llm.Response, current string) (entry, update string, err error) {
 	if response.FinishReason == finishLength {
-		return "", "", errors.New("it was cut at the limit of tokens; be shorter")
+		return "", "", errors.New("it was truncated at the token limit; be shorter")
 	}
 	if entry, update, err = memory.ParseAnswer(said(response)); err != nil {
 		return "", "", err
@@ -182,19 +181,19 @@ func parseConsolidation(response llm.Response, current string) (entry, update st
 	}
 	before, after := utf8.RuneCountInString(current), utf8.RuneCountInString(update)
 	if after > 0 && before > shrinkFrom && after < before/shrinkTo {
-		return "", "", fmt.Errorf("memory_update has %d characters where the memory has %d; give the whole memory with its changes", after, before)
+		return "", "", fmt.Errorf("memory_update has %d characters, the memory has %d; give the whole memory with its changes", after, before)
 	}
 	return entry, update, nil
 }
 
 const (
-	// A memory of more than shrinkFrom characters does not lose all but the
-	// shrinkTo-th part of it at once.
+	// A memory longer than shrinkFrom characters must keep at least 1/shrinkTo of
+	// them.
 	shrinkFrom = 400
 	shrinkTo   = 4
 )
 
-// said is what a model answered, with a tool or without.
+// said returns a model's answer, with a tool or without.
 func said(response llm.Response) string {
 	if len(response.ToolCalls) > 0 {
 		return response.ToolCalls[0].Arguments

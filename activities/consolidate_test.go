@@ -112,7 +112,7 @@ func TestABadAnswerCostsAHandfulOfCalls(t *testing.T) {
 	require.NoError(t, made)
 	err := failed(t, b.consolidate(t, "workspace"))
 	require.True(t, err.NonRetryable(), "it was asked again already")
-	require.Contains(t, err.Message(), "the model did not answer as it should")
+	require.Contains(t, err.Message(), "the model gave no valid answer")
 	asked := b.consolidations()
 	require.Len(t, asked, 3)
 	for _, r := range asked {

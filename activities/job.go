@@ -16,17 +16,20 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
 
-// heartbeatFile is what the heartbeat looks into, in the workspace.
+// heartbeatFile, in the workspace, holds the heartbeat's tasks.
 const heartbeatFile = "HEARTBEAT.md"
 
-// JobOptions are how jobs are run.
+// JobOptions configure how jobs run.
 type JobOptions struct {
-	Overlap  dispatch.Overlap
-	IsActive func(time.Time) bool // whether the heartbeat beats at a time; nil: always
-	Route    domain.Route         // where its replies go; no channel: nowhere
+	Overlap dispatch.Overlap
+	// IsActive reports whether the heartbeat runs at a time; nil: always.
+	IsActive func(time.Time) bool
+	// Route is where the heartbeat's replies go. Without a channel they are dropped.
+	Route domain.Route
 }
 
-// Fire brings a job's message to the session that it runs in, once for each of its times.
+// Fire accepts a job's message in the session that the job runs in, once per
+// occurrence, and signals the session.
 func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireResult, error) {
 	compose := a.jobFiring
 	if in.Job == domain.Heartbeat {
@@ -39,7 +42,7 @@ func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireR
 	message, err := a.Store.Fire(ctx, firing)
 	switch {
 	case errors.Is(err, store.ErrBusy):
-		return protocol.FireResult{Skipped: "the last run is still at work"}, nil
+		return protocol.FireResult{Skipped: "the previous run is still active"}, nil
 	case errors.Is(err, domain.ErrNotFound):
 		return protocol.FireResult{Skipped: "the job has ended"}, nil
 	case err != nil:
@@ -50,7 +53,7 @@ func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireR
 		return result, nil
 	}
 	if err := a.Channels.Signal(ctx, message); err != nil {
-		return protocol.FireResult{}, fmt.Errorf("bring the message of job %s: %w", in.Job, err)
+		return protocol.FireResult{}, fmt.Errorf("signal the message of job %s: %w", in.Job, err)
 	}
 	return result, nil
 }
@@ -58,14 +61,14 @@ func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireR
 func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.Firing, skipped string, err error) {
 	job, err := a.Store.Job(ctx, in.Job)
 	if errors.Is(err, domain.ErrNotFound) {
-		return store.Firing{}, "there is no such job", nil
+		return store.Firing{}, "the job does not exist", nil
 	}
 	if err != nil {
 		return store.Firing{}, "", fmt.Errorf("read job %s: %w", in.Job, err)
 	}
 	occurrence := schedule.Occurrence(job, in.Due)
 	text := fmt.Sprintf("[Scheduled job %q (%s), due %s]\n%s\n\n"+
-		"[Nobody wrote this now: it was asked for in advance. Do it, and answer with what is to be said in the conversation it was asked for in. Leave out jobs and IDs.]",
+		"[This was scheduled in advance; nobody wrote it now. Do it, and answer with what to say in the conversation that it was scheduled in. Do not mention jobs or IDs.]",
 		job.Label(), job.ID, schedule.Stamp(job, in.Due), job.Message)
 	f = store.Firing{
 		Message: inbound(in, job.RunsIn(), job.Route, text, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),
@@ -81,17 +84,17 @@ func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.F
 
 func (a *Agent) heartbeatFiring(_ context.Context, in protocol.FireInput) (f store.Firing, skipped string, err error) {
 	if a.Jobs.IsActive != nil && !a.Jobs.IsActive(time.Now()) {
-		return store.Firing{}, "outside of the active hours", nil
+		return store.Firing{}, "outside the active hours", nil
 	}
 	content, err := os.ReadFile(filepath.Join(a.Workspace, heartbeatFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return store.Firing{}, "", fmt.Errorf("read %s: %w", heartbeatFile, err)
 	}
-	if !asksForSomething(string(content)) {
-		return store.Firing{}, heartbeatFile + " asks for nothing", nil
+	if !hasTasks(string(content)) {
+		return store.Firing{}, heartbeatFile + " has no tasks", nil
 	}
 	text := fmt.Sprintf("[Heartbeat]\nRead %s in the workspace, and do what is due now. "+
-		"If nothing needs to be said about it, answer exactly %s.", heartbeatFile, domain.HeartbeatOK)
+		"If there is nothing to say about it, answer exactly %s.", heartbeatFile, domain.HeartbeatOK)
 	route := a.Jobs.Route
 	if route.Channel == "" {
 		route.Channel = domain.Heartbeat
@@ -101,7 +104,7 @@ func (a *Agent) heartbeatFiring(_ context.Context, in protocol.FireInput) (f sto
 	return f, "", nil
 }
 
-// inbound is the message of one occurrence of a job.
+// inbound returns the message of one occurrence of a job.
 func inbound(in protocol.FireInput, session string, route domain.Route, text, occurrence string) domain.Inbound {
 	return domain.Inbound{
 		ID: domain.JobMessage(in.Job, occurrence), Session: session,
@@ -110,9 +113,9 @@ func inbound(in protocol.FireInput, session string, route domain.Route, text, oc
 	}
 }
 
-// asksForSomething reports whether Markdown has more than headings, comments and
-// list items with nothing in them.
-func asksForSomething(markdown string) bool {
+// hasTasks reports whether Markdown has more than headings, comments and empty list
+// items.
+func hasTasks(markdown string) bool {
 	for rest := markdown; ; {
 		before, comment, found := strings.Cut(rest, "<!--")
 		for line := range strings.Lines(before) {
@@ -128,14 +131,14 @@ func asksForSomething(markdown string) bool {
 	}
 }
 
-// saysNothing reports whether a reply to the heartbeat is for nobody to read.
-func saysNothing(session domain.SessionRef, reply string) bool {
+// isHeartbeatOK reports whether a reply to the heartbeat says that there is nothing
+// to report. It is not delivered.
+func isHeartbeatOK(session domain.SessionRef, reply string) bool {
 	return session.Key == domain.Heartbeat && strings.Trim(reply, " \t\r\n`*.") == domain.HeartbeatOK
 }
 
-// jobs answers /jobs, which a message asked: the session's jobs, or the operator's
-// all.
-func (a *Agent) jobs(ctx context.Context, session domain.SessionRef, message string) string {
+// listJobs lists the session's jobs for /jobs, or all jobs if the operator asks.
+func (a *Agent) listJobs(ctx context.Context, session domain.SessionRef, message string) string {
 	asked, err := a.Store.Inbound(ctx, message)
 	key := session.Key
 	if err == nil && a.operator(asked) {
@@ -143,7 +146,7 @@ func (a *Agent) jobs(ctx context.Context, session domain.SessionRef, message str
 	}
 	jobs, err := a.Store.Jobs(ctx, key)
 	if err != nil {
-		return "The jobs cannot be read: " + err.Error()
+		return "Cannot read the jobs: " + err.Error()
 	}
 	return schedule.List(jobs, time.Now())
 }

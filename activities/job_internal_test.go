@@ -22,7 +22,7 @@ func TestJobsText(t *testing.T) {
 		_, _, err := s.Accept(t.Context(), domain.Inbound{ID: id, Session: "test:c2", Channel: "test", Sender: sender, Text: "/jobs"})
 		require.NoError(t, err)
 	}
-	require.Contains(t, a.jobs(t.Context(), domain.SessionRef{Key: "test:c1"}, "m1"), "- `j` **water the plants**: every 1h; next ")
-	require.Equal(t, "There are no jobs.", a.jobs(t.Context(), domain.SessionRef{Key: "test:c2"}, "m1"))
-	require.Contains(t, a.jobs(t.Context(), domain.SessionRef{Key: "test:c2"}, "m2"), "`j`", "the operator sees all")
+	require.Contains(t, a.listJobs(t.Context(), domain.SessionRef{Key: "test:c1"}, "m1"), "- `j` **water the plants**: every 1h; next ")
+	require.Equal(t, "There are no jobs.", a.listJobs(t.Context(), domain.SessionRef{Key: "test:c2"}, "m1"))
+	require.Contains(t, a.listJobs(t.Context(), domain.SessionRef{Key: "test:c2"}, "m2"), "`j`", "the operator sees all")
 }

@@ -78,7 +78,7 @@ func TestFire(t *testing.T) {
 		require.Equal(t, &domain.Gathered{Text: in.Text, SenderName: "Ana", Zone: "Europe/Berlin"}, in.Gathered, "its channel is not asked for more")
 		require.Equal(t, result, c.fire(t, "j", "2026-03-02T08:00:00Z"), "a retry")
 		require.Equal(t, []string{in.ID, in.ID}, c.signalled, "which signals again, for a signal may have been lost")
-		require.Equal(t, "the last run is still at work", c.fire(t, "j", "2026-03-03T08:00:00Z").Skipped)
+		require.Equal(t, "the previous run is still active", c.fire(t, "j", "2026-03-03T08:00:00Z").Skipped)
 	})
 
 	t.Run("a signal that fails is tried again", func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestFire(t *testing.T) {
 	t.Run("made where replies are fetched, it waits for its turn there", func(t *testing.T) {
 		t.Parallel()
 		for overlap, second := range map[dispatch.Overlap]protocol.FireResult{
-			dispatch.OverlapSkip:  {Skipped: "the last run is still at work"},
+			dispatch.OverlapSkip:  {Skipped: "the previous run is still active"},
 			dispatch.OverlapQueue: {Session: "http:main"},
 			dispatch.OverlapAllow: {Session: "http:main"},
 		} {
@@ -153,7 +153,7 @@ func TestFire(t *testing.T) {
 		c.addJob(t, domain.JobEvery, "3600")
 		require.NoError(t, c.store.RemoveJob(t.Context(), "j"))
 		require.Equal(t, "the job has ended", c.fire(t, "j", "2026-03-02T08:00:00Z").Skipped)
-		require.Equal(t, "there is no such job", c.fire(t, "x", "2026-03-02T08:00:00Z").Skipped)
+		require.Equal(t, "the job does not exist", c.fire(t, "x", "2026-03-02T08:00:00Z").Skipped)
 		require.Empty(t, c.signalled)
 	})
 }
@@ -170,7 +170,7 @@ func TestHeartbeat(t *testing.T) {
 			t.Parallel()
 			c := setupClock(t, activities.JobOptions{})
 			require.NoError(t, os.WriteFile(filepath.Join(c.workspace, "HEARTBEAT.md"), []byte(content), 0o600))
-			require.Equal(t, "HEARTBEAT.md asks for nothing", c.fire(t, domain.Heartbeat, due).Skipped)
+			require.Equal(t, "HEARTBEAT.md has no tasks", c.fire(t, domain.Heartbeat, due).Skipped)
 			require.Empty(t, c.signalled)
 		})
 	}
@@ -178,7 +178,7 @@ func TestHeartbeat(t *testing.T) {
 	t.Run("nothing comes of no file", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{})
-		require.Equal(t, "HEARTBEAT.md asks for nothing", c.fire(t, domain.Heartbeat, due).Skipped)
+		require.Equal(t, "HEARTBEAT.md has no tasks", c.fire(t, domain.Heartbeat, due).Skipped)
 	})
 
 	beating := func(t *testing.T, jobs activities.JobOptions, script ...llmtest.Step) *clock {
@@ -191,7 +191,7 @@ func TestHeartbeat(t *testing.T) {
 	t.Run("nothing comes of it outside of the active hours", func(t *testing.T) {
 		t.Parallel()
 		c := beating(t, activities.JobOptions{IsActive: func(time.Time) bool { return false }})
-		require.Equal(t, "outside of the active hours", c.fire(t, domain.Heartbeat, due).Skipped)
+		require.Equal(t, "outside the active hours", c.fire(t, domain.Heartbeat, due).Skipped)
 	})
 
 	t.Run("what there is to do is asked, one at a time", func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestHeartbeat(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "slack C1", in.Channel+" "+in.Chat)
 		require.True(t, in.Push)
-		require.Equal(t, "the last run is still at work", c.fire(t, domain.Heartbeat, "2026-03-02T08:30:00Z").Skipped)
+		require.Equal(t, "the previous run is still active", c.fire(t, domain.Heartbeat, "2026-03-02T08:30:00Z").Skipped)
 	})
 
 	for reply, delivered := range map[string]bool{

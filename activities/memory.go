@@ -12,7 +12,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// scopeOf names the scope of a session's turns; nil for those that have no memory.
+// scopeOf returns what names the memory scope of a session's turns; nil without
+// memory.
 func (a *Agent) scopeOf(session domain.SessionRef) func(domain.Inbound) string {
 	if session.Depth > 0 || a.Memory.Files == nil {
 		return nil
@@ -24,19 +25,19 @@ func (a *Agent) scope(in domain.Inbound) memory.Scope {
 	return a.Memory.Scope(in.Channel, in.Chat, in.Sender)
 }
 
-// remembered is what the system prompt has of the memory of a turn's sender.
-func (a *Agent) remembered(begun domain.Step) (string, error) {
+// memoryPrompt returns the memory section of the system prompt for a turn's sender.
+func (a *Agent) memoryPrompt(begun domain.Step) (string, error) {
 	if a.Memory.Files == nil || len(begun.Inbound) == 0 {
 		return "", nil
 	}
 	return a.Memory.Files.Prompt(a.scope(begun.Inbound[0]), time.Now())
 }
 
-// rememberFull has the memory take in earlier turns once a session has a window
-// full of them. That it fails is no reason to fail the turn: the schedule comes by.
-func (a *Agent) rememberFull(ctx context.Context, begun domain.Step) {
+// consolidateFullWindow starts a consolidation once a session's unconsolidated turns
+// fill the window. A failure is only logged: the schedule will start it.
+func (a *Agent) consolidateFullWindow(ctx context.Context, begun domain.Step) {
 	scope := begun.Turn.Scope
-	if scope == "" || len(begun.History)+1 < a.Model.Window || a.rests.on(scope) {
+	if scope == "" || len(begun.History)+1 < a.Model.Window || a.cooldowns.active(scope) {
 		return
 	}
 	if err := a.Memory.Consolidate(ctx, scope); err != nil {
@@ -44,8 +45,9 @@ func (a *Agent) rememberFull(ctx context.Context, begun domain.Step) {
 	}
 }
 
-// rememberAll has the memory take in what a fresh start leaves behind.
-func (a *Agent) rememberAll(ctx context.Context, session string) {
+// consolidateSession starts the consolidation of a session's memory scopes, after
+// /new.
+func (a *Agent) consolidateSession(ctx context.Context, session string) {
 	if a.Memory.Files == nil {
 		return
 	}
@@ -61,45 +63,38 @@ func (a *Agent) rememberAll(ctx context.Context, session string) {
 }
 
 const (
-	// restTime is how long a memory is left alone after a model that was asked to
-	// consolidate it was of no use: each question costs, and it would most likely be
-	// of no use again.
-	restTime = 6 * time.Hour
-	// fileRestTime is that for a file which a person has to put right. To look
-	// whether they did costs nothing: the next round of the schedule does.
-	fileRestTime = 10 * time.Minute
+	// modelCooldown is the pause after a model failed to consolidate a scope. Each
+	// attempt costs money, and the next one would probably fail as well.
+	modelCooldown = 6 * time.Hour
+	// fileCooldown is the pause after finding a file that a person has to fix.
+	// Checking again is free, so the next scheduled run does.
+	fileCooldown = 10 * time.Minute
 )
 
-// restAfter is how long a memory is left alone after its consolidation ended with
+// cooldownAfter returns how long to pause a scope after a consolidation failed with
 // err; 0 if another attempt may succeed.
-func restAfter(err error) time.Duration {
+func cooldownAfter(err error) time.Duration {
 	refused := remote.As(err)
 	switch {
 	case errors.Is(err, memory.ErrUnusable):
-		return fileRestTime
+		return fileCooldown
 	case errors.Is(err, errAnswer), errors.Is(err, llm.ErrTooLong), refused != nil && refused.Permanent():
-		return restTime
+		return modelCooldown
 	}
 	return 0
 }
 
-// rests are the memory scopes that are left alone, as far as this process knows.
-type rests struct {
-	mu    sync.Mutex
-	until map[string]time.Time
+// cooldowns are the memory scopes that this process does not consolidate for now.
+// The zero value is ready to use.
+type cooldowns struct {
+	until sync.Map // scope to time.Time
 }
 
-func (r *rests) begin(scope string, rest time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.until == nil {
-		r.until = map[string]time.Time{}
-	}
-	r.until[scope] = time.Now().Add(rest)
+func (c *cooldowns) start(scope string, pause time.Duration) {
+	c.until.Store(scope, time.Now().Add(pause))
 }
 
-func (r *rests) on(scope string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return time.Now().Before(r.until[scope])
+func (c *cooldowns) active(scope string) bool {
+	until, found := c.until.Load(scope)
+	return found && time.Now().Before(until.(time.Time))
 }

@@ -15,14 +15,14 @@ import (
 // reportLimit bounds a subagent's report, in bytes.
 const reportLimit = 16_000
 
-// Report ends a subagent: what its last turn said is put into its parent's inbox,
-// once, and signalled.
+// Report ends a subagent: it stores the reply of its last turn in the parent's inbox,
+// once, and signals the parent.
 func (a *Agent) Report(ctx context.Context, in protocol.ReportInput) error {
 	status, report := domain.SubagentStopped, ""
 	if !in.Stopped {
 		turns, err := a.Store.Turns(ctx, in.Session.Key, 1)
 		if err != nil {
-			return fmt.Errorf("read what the subagent said: %w", err)
+			return fmt.Errorf("read the subagent's reply: %w", err)
 		}
 		status, report = reported(turns)
 	}
@@ -34,41 +34,42 @@ func (a *Agent) Report(ctx context.Context, in protocol.ReportInput) error {
 		return nil
 	}
 	if err := a.Channels.Signal(ctx, message); err != nil {
-		return fmt.Errorf("bring the report: %w", err)
+		return fmt.Errorf("signal the report: %w", err)
 	}
 	return nil
 }
 
-// reported is what a subagent's last turn amounts to.
+// reported returns a subagent's outcome, given its last turn.
 func reported(turns []domain.Turn) (domain.SubagentStatus, string) {
 	if len(turns) == 0 {
-		return domain.SubagentFailed, "It did not begin."
+		return domain.SubagentFailed, "It did not start."
 	}
 	last := turns[0]
 	if last.Status != domain.TurnDone {
-		return domain.SubagentFailed, cmp.Or(last.Reply, "It ended without an answer.")
+		return domain.SubagentFailed, cmp.Or(last.Reply, "It ended without a reply.")
 	}
-	return domain.SubagentDone, cmp.Or(last.Reply, "(it said nothing)")
+	return domain.SubagentDone, cmp.Or(last.Reply, "(empty reply)")
 }
 
-// children says what each subagent of a session is doing, a line each.
-func (a *Agent) children(ctx context.Context, session string) string {
+// listSubagents lists the subagents of a session and their current steps for /status,
+// one per line.
+func (a *Agent) listSubagents(ctx context.Context, session string) string {
 	running, err := a.Store.Subagents(ctx, session)
 	if err != nil {
-		return "\n(what the subagents do cannot be read: " + err.Error() + ")"
+		return "\n(cannot read the subagents: " + err.Error() + ")"
 	}
 	var b strings.Builder
 	for _, child := range running {
-		fmt.Fprintf(&b, "\n- subagent %s (%s): %s", domain.ShortID(child.ID), child.Label, a.doing(ctx, child.Session))
+		fmt.Fprintf(&b, "\n- subagent %s (%s): %s", domain.ShortID(child.ID), child.Label, a.currentStep(ctx, child.Session))
 	}
 	return b.String()
 }
 
-// doing says what the last thing is that a session's turn began.
-func (a *Agent) doing(ctx context.Context, session string) string {
+// currentStep describes what a session's turn is doing.
+func (a *Agent) currentStep(ctx context.Context, session string) string {
 	rows, err := a.Store.Transcript(ctx, session, currentEpoch, 1)
 	if err != nil || len(rows) == 0 {
-		return "begins"
+		return "starting"
 	}
 	last := rows[0]
 	if len(last.ToolCalls) == 0 {
@@ -79,18 +80,16 @@ func (a *Agent) doing(ctx context.Context, session string) string {
 }
 
 const (
-	// currentEpoch asks the store for a session's transcript since its last fresh start.
-	currentEpoch = -1
-	// doingLimit is how much is shown of a call, in bytes.
-	doingLimit = 80
+	currentEpoch = -1 // the transcript since the last /new
+	briefLimit   = 80 // bytes
 )
 
-// brief is a call or a command on one line, cut.
+// brief shortens a call or a command to one line.
 func brief(s string) string {
-	return text.Cut(strings.Join(strings.Fields(s), " "), doingLimit)
+	return text.Cut(strings.Join(strings.Fields(s), " "), briefLimit)
 }
 
-// checkRunning refuses the steps of a subagent that was stopped.
+// checkRunning returns an error if the session is a subagent's that was stopped.
 func (a *Agent) checkRunning(ctx context.Context, session domain.SessionRef) error {
 	if session.Depth == 0 {
 		return nil
@@ -98,7 +97,7 @@ func (a *Agent) checkRunning(ctx context.Context, session domain.SessionRef) err
 	id, _ := domain.SubagentOf(session.Key)
 	subagent, err := a.Store.Subagent(ctx, id)
 	if err != nil {
-		return fmt.Errorf("look for the subagent: %w", err)
+		return fmt.Errorf("read the subagent: %w", err)
 	}
 	if subagent.Status != domain.SubagentRunning {
 		return store.ErrTurnEnded

@@ -214,7 +214,7 @@ func TestJobsThatWereDueWhileDown(t *testing.T) {
 func TestJobsOverlap(t *testing.T) {
 	t.Parallel()
 	for overlap, want := range map[string]protocol.FireResult{
-		config.OverlapSkip:  {Skipped: "the last run is still at work"},
+		config.OverlapSkip:  {Skipped: "the previous run is still active"},
 		config.OverlapQueue: {Session: "job:j"},
 		config.OverlapAllow: {Session: "job:j:"},
 	} {

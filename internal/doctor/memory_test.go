@@ -69,6 +69,6 @@ func TestDoctorFindsConsolidationsThatFailed(t *testing.T) {
 	out, failed := examine(t, providerAt(n.Config.Home, model.URL))
 	require.False(t, failed, out)
 	found := finding(t, out, "warn", "memory")
-	require.Contains(t, found, "to take conversations into the memory of workspace failed: the model did not answer as it should")
+	require.Contains(t, found, "to take conversations into the memory of workspace failed: the model gave no valid answer")
 	require.Contains(t, found, "fix: put that right")
 }

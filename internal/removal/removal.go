@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
@@ -37,7 +36,7 @@ type Remover struct {
 // zero, it must not have been used since. Files go first: what is left by a removal
 // that was interrupted is removed by the next.
 func (r Remover) Remove(ctx context.Context, key string, before time.Time) (turns int, err error) {
-	running, err := activities.CommandsOf(ctx, r.Store, r.Commands, key)
+	running, err := shell.Background(ctx, r.Store, r.Commands, key)
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +69,7 @@ const commandLimit = 80
 
 // StopCommands ends the commands that go on between the turns of a session.
 func (r Remover) StopCommands(ctx context.Context, key string) error {
-	running, err := activities.CommandsOf(ctx, r.Store, r.Commands, key)
+	running, err := shell.Background(ctx, r.Store, r.Commands, key)
 	if err != nil {
 		return err
 	}
