@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 )
@@ -84,7 +85,7 @@ func TestAnUnknownSenderIsPaired(t *testing.T) {
 
 func TestADeniedMentionIsExplainedToItsAuthor(t *testing.T) {
 	t.Parallel()
-	r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: slack.RespondAll}})
+	r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: chat.RespondAll}})
 	root := r.acked(r.Say(slacktest.Ben, slacktest.General, slacktest.Mention+" hi")).TS
 	require.NoError(t, r.Await(r.ctx, func() bool { return len(r.Ephemeral(slacktest.General)) == 1 }))
 	told := r.Ephemeral(slacktest.General)[0]

@@ -10,6 +10,7 @@ import (
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/slackutilsx"
 
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
@@ -55,8 +56,8 @@ func (f *follower) endAnswer(ctx context.Context, state domain.Reply) {
 	}
 	whole, stop := f.whole(ctx)
 	defer stop()
-	to := asker{channel: f.channel, thread: f.msg.Thread, direct: isDirect(f.channel), user: f.msg.Sender}
-	if err := f.c.tell(whole, to, mrkdwn(withApprovers(state.Text))); err != nil {
+	at := chat.Place{Chat: f.msg.Chat, Thread: f.msg.Thread}
+	if err := (platform{f.c}).Whisper(whole, at, f.msg.Sender, withApprovers(state.Text)); err != nil {
 		f.c.log.Warn("who answered a question was not told what came of it", "message", f.id, "user_id", f.msg.Sender, "err", err)
 	}
 }

@@ -3,48 +3,18 @@ package slack
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// errMalformed is the error of what Slack cannot have meant to send.
-var errMalformed = errors.New("malformed payload")
-
-// delivery is what Slack puts around an event. One from a channel that several
-// workspaces share may name another of them first.
-type delivery struct {
-	Type           string          `json:"type"`
-	Challenge      string          `json:"challenge"`
-	TeamID         string          `json:"team_id"`
-	ContextTeamID  string          `json:"context_team_id"`
-	Authorizations []authorization `json:"authorizations"`
-	Event          json.RawMessage `json:"event"`
-}
-
-type authorization struct {
-	TeamID string `json:"team_id"`
-}
-
-func (d *delivery) isFor(team string) bool {
-	if d.TeamID == team || d.ContextTeamID == team {
-		return true
-	}
-	for _, a := range d.Authorizations {
-		if a.TeamID == team {
-			return true
-		}
-	}
-	return false
-}
-
-// post is a message in Slack, as message and app_mention events tell of it: both
-// come for a message that mentions us.
+// post is a message as message and app_mention events have it. Slack sends both events
+// for a message that mentions us.
 type post struct {
 	Type         string          `json:"type"`
 	SubType      string          `json:"subtype"`
@@ -79,40 +49,40 @@ type file struct {
 	PrivateFull string `json:"url_private_download"`
 }
 
-// postSubTypes are the subtypes of messages that somebody wrote. All others tell
-// of something that happened.
+// postSubTypes are the subtypes of messages that somebody wrote. All others report
+// that something happened.
 var postSubTypes = map[string]bool{
 	"": true, "bot_message": true, "file_share": true, "me_message": true, "message_share": true, "thread_broadcast": true,
 }
 
 var timestamp = regexp.MustCompile(`^\d{1,11}\.\d{1,6}$`)
 
-// readPost returns the post that an event tells of. It reports false if the event
-// is of another kind.
+// readPost returns the post of an event. It reports false if the event is of another
+// kind.
 func readPost(event json.RawMessage) (post, bool, error) {
 	var kind struct {
 		Type    string `json:"type"`
 		SubType string `json:"subtype"`
 	}
 	if err := json.Unmarshal(event, &kind); err != nil {
-		return post{}, false, fmt.Errorf("%w: event: %w", errMalformed, err)
+		return post{}, false, fmt.Errorf("%w: event: %w", chat.ErrMalformed, err)
 	}
 	if kind.Type != "message" && kind.Type != "app_mention" || !postSubTypes[kind.SubType] {
 		return post{}, false, nil
 	}
 	var p post
 	if err := json.Unmarshal(event, &p); err != nil {
-		return post{}, false, fmt.Errorf("%w: %s: %w", errMalformed, kind.Type, err)
+		return post{}, false, fmt.Errorf("%w: %s: %w", chat.ErrMalformed, kind.Type, err)
 	}
 	if p.Channel == "" || p.sender() == "" || !timestamp.MatchString(p.TS) {
-		return post{}, false, fmt.Errorf("%w: %s without channel, author or time", errMalformed, kind.Type)
+		return post{}, false, fmt.Errorf("%w: %s without channel, author or time", chat.ErrMalformed, kind.Type)
 	}
 	return p, true, nil
 }
 
 func (p *post) isDirect() bool { return p.ChannelType == "im" || isDirect(p.Channel) }
 
-// slackbot is the user that Slack itself writes as, reminders for example.
+// slackbot is the user as which Slack itself writes, for example reminders.
 const slackbot = "USLACKBOT"
 
 func (p *post) isBot() bool {
@@ -125,36 +95,32 @@ func (p *post) senderName() string {
 	return cmp.Or(p.UserProfile.DisplayName, p.UserProfile.RealName, p.Username)
 }
 
-// mentions reports whether the post mentions a user. The text decides, so that
-// both events of a post are treated alike.
+// mentions reports whether the post mentions a user. The text decides, so that both
+// events of a post have the same result.
 func (p *post) mentions(user string) bool {
 	return p.Type == "app_mention" || strings.Contains(p.Text, "<@"+user+">") || strings.Contains(p.Text, "<@"+user+"|")
 }
 
-// thread is the thread of the conversation that the post belongs to. In a channel
-// a post that is in none opens one.
-func (p *post) thread() string {
-	if p.isDirect() {
-		return p.ThreadTS
+// delivery is the post as the core takes it. The same post always gives the same one.
+func (p *post) delivery(self Identity) *chat.Post {
+	name := chatOf(self.TeamID, p.Channel)
+	d := &chat.Post{
+		Mentioned: p.mentions(self.UserID),
+		Replies:   p.ParentUserID == self.UserID,
+		Own:       p.User == self.UserID || p.BotID != "" && p.BotID == self.BotID,
 	}
-	return cmp.Or(p.ThreadTS, p.TS)
-}
-
-// inbound is the post as the rest of us knows it. The same post always gives the
-// same message.
-func (p *post) inbound(self Identity) domain.Inbound {
-	chat := chatOf(self.TeamID, p.Channel)
-	msg := domain.Inbound{
-		Channel: Name, Scope: chat, PlatformID: p.TS, Chat: chat, Thread: p.thread(),
-		Sender: p.sender(), SenderName: p.senderName(), Text: p.text(self.UserID), SentAt: sentAt(p.TS), Files: p.files(), Push: true,
+	d.Direct, d.Bot, d.BotIDs = p.isDirect(), p.isBot(), []string{p.BotID, p.AppID}
+	d.Inbound = domain.Inbound{
+		Scope: name, PlatformID: p.TS, Chat: name, Thread: p.ThreadTS,
+		Sender: p.sender(), SenderName: p.senderName(), Text: p.text(self.UserID), SentAt: sentAt(p.TS), Files: p.files(),
 	}
-	if msg.Text == "" && len(msg.Files) == 0 && p.mentions(self.UserID) {
-		msg.Text = "<@" + self.UserID + ">" // a call to look at what was said before
+	if !d.Direct && d.Thread == "" {
+		d.Opens = p.TS
 	}
-	if command, ok := bareCommand(msg.Text); ok && !p.isDirect() && p.mentions(self.UserID) {
-		msg.Text = command
+	if d.Text == "" && len(d.Files) == 0 && d.Mentioned {
+		d.Text = "<@" + self.UserID + ">" // asks us to look at what was said before
 	}
-	return msg
+	return d
 }
 
 func (p *post) files() []domain.File {
@@ -176,7 +142,7 @@ func (p *post) files() []domain.File {
 	return files
 }
 
-// sentAt is the time that a timestamp of Slack's names.
+// sentAt is the time of a message.
 func sentAt(ts string) time.Time {
 	seconds, micros, _ := strings.Cut(ts, ".")
 	s, _ := strconv.ParseInt(seconds, 10, 64)

@@ -6,26 +6,34 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 )
 
 // SetPingTimeout changes how long a connection may be silent.
 func (c *Channel) SetPingTimeout(d time.Duration) { c.pingTimeout = d }
 
-// Take handles a delivery as both transports do. It reports a panic, and returns
-// the error that keeps it from being acknowledged.
+// Take handles a delivery as both transports do. It reports a panic, and returns the
+// error that keeps it from being acknowledged.
 func (c *Channel) Take(ctx context.Context, b channels.Backend, self Identity, kind string, payload []byte) (panicked bool, err error) {
-	r := &receiver{c: c, b: b, log: c.log, lanes: newLanes(), work: ctx}
-	r.telling.SetLimit(maxTelling)
-	r.self.Store(&self)
-	j, err := r.read(kind, payload)
-	if err != nil || j.do == nil {
-		return errors.Is(err, errPanic), err
+	c.selfMu.Lock()
+	c.self = &self
+	c.selfMu.Unlock()
+	d, _, err := c.parse(kind, payload)
+	if err != nil || d == nil {
+		return errors.Is(err, chat.ErrPanic), err
 	}
-	at, err := r.lanes.enter(ctx, j.lane)
-	if err != nil {
-		return false, err
-	}
-	defer at.leave()
-	_, err = r.perform(ctx, at, j)
-	return errors.Is(err, errPanic), err
+	err = chat.NewReceiver(once{platform{c}, d}, c.receiverOptions()).Run(ctx, b)
+	return errors.Is(err, chat.ErrPanic), err
+}
+
+// once delivers once.
+type once struct {
+	platform
+	delivery chat.Delivery
+}
+
+// Receive implements [chat.Platform].
+func (o once) Receive(ctx context.Context, in chat.Inbox) error {
+	_, err := in.Deliver(ctx, o.delivery)
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
@@ -173,7 +174,7 @@ func (f *follower) watch(ctx context.Context) {
 			return
 		}
 		f.c.log.Debug("watching a message failed", "channel", Name, "message", f.id, "err", err)
-		if !sleep(ctx, f.c.pace.retry) {
+		if !chat.Sleep(ctx, f.c.pace.retry) {
 			return
 		}
 	}

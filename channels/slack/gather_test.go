@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -37,7 +38,7 @@ func (s *sending) message(channel, ts string) domain.Inbound {
 	m := s.Message(channel, ts)
 	msg := domain.Inbound{
 		Channel: slack.Name, Scope: slacktest.Team + "/" + channel, PlatformID: ts, Chat: slacktest.Team + "/" + channel,
-		Thread: m.ThreadTS, Sender: m.User, Text: slack.Readable(m.Text, slacktest.BotUser), Push: true,
+		Thread: m.ThreadTS, Sender: m.User, Text: slack.Readable(m.Text, slacktest.BotUser), SentAt: slack.SentAt(ts), Push: true,
 	}
 	if msg.Thread == "" && channel != slacktest.DM {
 		msg.Thread = ts
@@ -124,7 +125,7 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 
 	t.Run("all, to the first message", func(t *testing.T) {
 		t.Parallel()
-		s, first, _ := talk(t, slack.Options{Respond: slack.RespondThread})
+		s, first, _ := talk(t, slack.Options{Respond: chat.RespondThread})
 		got := s.gather(channels.Gathering{Message: first})
 		require.Equal(t, "help", got.Text)
 		require.Equal(t, []string{
@@ -135,14 +136,14 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 
 	t.Run("what was not said to us, to a later one", func(t *testing.T) {
 		t.Parallel()
-		s, first, second := talk(t, slack.Options{Respond: slack.RespondMention})
+		s, first, second := talk(t, slack.Options{Respond: chat.RespondMention})
 		got := s.gather(channels.Gathering{Message: second, Since: slack.SentAt(first.PlatformID)})
 		require.Equal(t, []string{"Ben Okafor: It is back"}, texts(got))
 	})
 
 	t.Run("nothing, where all is taken in", func(t *testing.T) {
 		t.Parallel()
-		s, first, second := talk(t, slack.Options{Respond: slack.RespondThread})
+		s, first, second := talk(t, slack.Options{Respond: chat.RespondThread})
 		require.Empty(t, s.gather(channels.Gathering{Message: second, Since: slack.SentAt(first.PlatformID)}).Before)
 		require.Empty(t, s.Calls("conversations.replies"))
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 )
 
 // housekeep follows the messages that wait for their answer since before this
@@ -14,7 +15,7 @@ func (c *Channel) housekeep(ctx context.Context, b channels.Backend) {
 		if _, err := c.Identify(ctx); err == nil {
 			break
 		}
-		if !sleep(ctx, c.pace.retry) {
+		if !chat.Sleep(ctx, c.pace.retry) {
 			return
 		}
 	}
@@ -23,7 +24,7 @@ func (c *Channel) housekeep(ctx context.Context, b channels.Backend) {
 	c.followWaiting(ctx, b)
 	for {
 		c.tidy(ctx, b)
-		if !sleep(ctx, c.pace.sweep) {
+		if !chat.Sleep(ctx, c.pace.sweep) {
 			return
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 )
@@ -30,7 +31,7 @@ func offline(t testing.TB) *slack.Channel {
 	t.Helper()
 	channel, err := slack.New(slack.Options{
 		BotToken: slacktest.BotToken, APIURL: "http://127.0.0.1:1", AllowUsers: []string{"*"}, AllowChannels: []string{"*"},
-		AllowBots: []string{"B0GOOD"}, Respond: slack.RespondThread,
+		AllowBots: []string{"B0GOOD"}, Respond: chat.RespondThread,
 	})
 	require.NoError(t, err)
 	return channel

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
@@ -66,7 +67,7 @@ func startEmulate(t *testing.T, scopes string) emulated {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	c, err := slack.New(slack.Options{BotToken: emulatedToken, APIURL: base + "/api", FileLimit: 1 << 20, Respond: slack.RespondMention})
+	c, err := slack.New(slack.Options{BotToken: emulatedToken, APIURL: base + "/api", FileLimit: 1 << 20, Respond: chat.RespondMention})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		_, err := c.Identify(t.Context())

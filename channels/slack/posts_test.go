@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -50,7 +51,7 @@ func TestWhichMessagesAreAnswered(t *testing.T) {
 
 	t.Run("mention", func(t *testing.T) {
 		t.Parallel()
-		r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: slack.RespondMention}})
+		r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: chat.RespondMention}})
 		root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" one")).TS
 		r.acked(r.Say(slacktest.Ana, slacktest.General, "two", in(root)))
 		r.acked(r.Say(slacktest.Ana, slacktest.General, "three"))
@@ -62,7 +63,7 @@ func TestWhichMessagesAreAnswered(t *testing.T) {
 
 	t.Run("thread", func(t *testing.T) {
 		t.Parallel()
-		r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: slack.RespondThread}})
+		r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: chat.RespondThread}})
 		other := r.acked(r.Say(slacktest.Ana, slacktest.General, "zero")).TS
 		r.acked(r.Say(slacktest.Ana, slacktest.General, "not ours", in(other)))
 		root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" one")).TS
@@ -79,7 +80,7 @@ func TestWhichMessagesAreAnswered(t *testing.T) {
 
 	t.Run("all", func(t *testing.T) {
 		t.Parallel()
-		r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: slack.RespondAll}})
+		r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: chat.RespondAll}})
 		root := r.acked(r.Say(slacktest.Ana, slacktest.General, "one")).TS
 		r.acked(r.Say(slacktest.Ana, slacktest.General, "two", in(root), slacktest.AlsoToChannel()))
 		require.Equal(t, root, r.accepted(1).Thread)
@@ -156,7 +157,7 @@ func TestIgnoredMessages(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
 		r := receive(t, mode, receivingSetup{options: slack.Options{
-			AllowUsers: []string{"*"}, AllowChannels: []string{"*"}, AllowBots: []string{"B0GOOD", "A0GOOD", "U0GOOD", "*"}, Respond: slack.RespondAll,
+			AllowUsers: []string{"*"}, AllowChannels: []string{"*"}, AllowBots: []string{"B0GOOD", "A0GOOD", "U0GOOD", "*"}, Respond: chat.RespondAll,
 		}})
 		ignored := []struct {
 			name   string

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/slack-go/slack"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 )
 
 // How far Slack is asked for members, people and channels.
@@ -80,7 +83,7 @@ func (c *Channel) reachChannel(ctx context.Context, sender, name string) (string
 	case !listed(c.o.AllowChannels, channel.ID):
 		return "", fmt.Errorf("the bot may not write in #%s: channels.slack.allow_channels does not have %s", channel.Name, channel.ID)
 	}
-	c.people.put(channel.ID, known{name: channel.Name})
+	c.people.Put(channel.ID, chat.Profile{Name: channel.Name})
 	return channel.ID, nil
 }
 
@@ -89,7 +92,7 @@ func (c *Channel) reachChannel(ctx context.Context, sender, name string) (string
 func (c *Channel) channelCalled(ctx context.Context, name string) (*slack.Channel, error) {
 	id := name
 	if !channelID.MatchString(name) {
-		id = c.people.named(name, false)
+		id = c.people.Named(name, false)
 	}
 	if id != "" {
 		channel, err := c.conversation(ctx, id)
@@ -171,7 +174,7 @@ func (c *Channel) reachPerson(ctx context.Context, sender, name string) (string,
 	case !writable(user):
 		return "", fmt.Errorf("%s is a bot or deactivated; the bot writes to people only", nameOf(user))
 	}
-	c.people.put(id, known{name: nameOf(user), zone: user.TZ})
+	c.people.Put(id, profileOf(user))
 	var direct *slack.Channel
 	err = c.call(ctx, "conversations.open", "", func(ctx context.Context) (err error) {
 		direct, _, _, err = c.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{id}})
@@ -194,7 +197,7 @@ func (c *Channel) personCalled(ctx context.Context, name string) (string, error)
 	if personID.MatchString(name) {
 		return name, nil
 	}
-	if id := c.people.named(name, true); id != "" {
+	if id := c.people.Named(name, true); id != "" {
 		return id, nil
 	}
 	var found []string
@@ -229,4 +232,8 @@ func isCalled(user *slack.User, name string) bool {
 	return slices.ContainsFunc([]string{user.Profile.DisplayName, user.RealName, user.Profile.RealName, user.Name}, func(own string) bool {
 		return strings.EqualFold(own, name)
 	})
+}
+
+func listed(list []string, id string) bool {
+	return slices.Contains(list, channels.Anyone) || slices.Contains(list, id)
 }

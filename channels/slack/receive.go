@@ -2,29 +2,13 @@ package slack
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
-	"time"
+	"slices"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 )
-
-// takenFor is for how long we remember what was accepted. Slack sends both events of
-// a mention within a moment.
-const takenFor = time.Minute
-
-// acceptTimeout bounds one call of the backend. Slack has given up by then and
-// delivers again.
-const acceptTimeout = 30 * time.Second
 
 // The kinds of what Slack delivers, as Socket Mode calls them.
 const (
@@ -33,189 +17,136 @@ const (
 	kindCommand     = "slash_commands"
 )
 
-var (
-	errNotReady = errors.New("slack did not tell yet who we are")
-	errPanic    = errors.New("panic")
-)
-
-// receiver is one [Channel.Run].
-type receiver struct {
-	c     *Channel
-	b     channels.Backend
-	log   *slog.Logger
-	lanes *lanes
-	self  atomic.Pointer[Identity] // nil: not known yet
-	ready chan struct{}            // closed once it is known
-
-	taken throttle // messages that were accepted lately
-
-	work    context.Context // of what is under way: goes on a while after Run's ends
-	jobs    sync.WaitGroup  // taken from Slack
-	telling errgroup.Group  // tell people things, when there is time
+// Receive implements [chat.Platform].
+func (p platform) Receive(ctx context.Context, in chat.Inbox) error {
+	if p.o.Mode == ModeHTTP {
+		return p.webhook.Serve(ctx, in)
+	}
+	return p.receiveSocket(ctx, in)
 }
 
-// job is what a delivery asks for.
-type job struct {
-	lane string // the conversation, in whose order it is done
-	// do returns the payload of the acknowledgement, which may be nil. After an error
-	// there is none, and Slack delivers again. A nil do is a delivery that asks for
-	// nothing.
-	do func(ctx context.Context) (any, error)
-}
-
-// read understands a delivery. It neither waits nor changes anything.
-func (r *receiver) read(kind string, payload []byte) (j job, err error) {
-	defer caught(&err)
+// parse parses a payload that Slack delivers; nil if there is nothing to deliver, then
+// reply is the payload of the acknowledgement.
+func (c *Channel) parse(kind string, payload []byte) (d chat.Delivery, reply any, err error) {
+	defer chat.RecoverPanic(&err)
 	switch kind {
 	case kindEvent:
-		return r.readEvent(payload)
+		return c.readEvent(payload)
 	case kindInteraction:
-		return r.readInteraction(payload)
+		d, err = c.readInteraction(payload)
 	case kindCommand:
-		return r.readCommand(payload)
+		return c.readCommand(payload)
 	}
-	return job{}, nil
+	return d, nil, err
 }
 
-// perform does a job when its turn comes, unless stopped ends before.
-func (r *receiver) perform(stopped context.Context, at *place, j job) (reply any, err error) {
-	waited := at.do(stopped, func() { //nolint:contextcheck // what has begun goes on after stopped has ended
-		defer caught(&err)
-		ctx, cancel := context.WithTimeout(r.work, acceptTimeout)
-		defer cancel()
-		reply, err = j.do(ctx)
-	})
-	return reply, errors.Join(waited, err)
+// delivery is what Slack puts around an event. One from a channel that several
+// workspaces share may name another of them first.
+type delivery struct {
+	Type           string          `json:"type"`
+	Challenge      string          `json:"challenge"`
+	TeamID         string          `json:"team_id"`
+	ContextTeamID  string          `json:"context_team_id"`
+	Authorizations []authorization `json:"authorizations"`
+	Event          json.RawMessage `json:"event"`
 }
 
-// caught makes a panic an error, so that one bad message harms no other.
-func caught(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
-	}
+type authorization struct {
+	TeamID string `json:"team_id"`
 }
 
-// known returns who we are.
-func (r *receiver) known() (Identity, error) {
-	self := r.self.Load()
-	if self == nil {
-		return Identity{}, errNotReady
-	}
-	return *self, nil
+func (d *delivery) isFor(team string) bool {
+	return d.TeamID == team || d.ContextTeamID == team || slices.Contains(d.Authorizations, authorization{team})
 }
 
-func (r *receiver) readEvent(payload []byte) (job, error) {
+func (c *Channel) readEvent(payload []byte) (chat.Delivery, any, error) {
 	var d delivery
-	if err := json.Unmarshal(payload, &d); err != nil {
-		return job{}, fmt.Errorf("%w: %w", errMalformed, err)
+	if err := decode(payload, &d); err != nil {
+		return nil, nil, err
 	}
 	switch d.Type {
 	case "event_callback":
 	case "url_verification":
-		return job{do: func(context.Context) (any, error) { return map[string]string{"challenge": d.Challenge}, nil }}, nil
+		return nil, map[string]string{"challenge": d.Challenge}, nil
 	case "app_rate_limited":
-		r.log.Warn("slack holds events back: there are more than 30,000 in an hour")
-		return job{}, nil
+		c.log.Warn("slack delays events: there are more than 30,000 in an hour")
+		return nil, nil, nil
 	default:
-		return job{}, nil
+		return nil, nil, nil
 	}
 	p, ok, err := readPost(d.Event)
 	if err != nil || !ok {
-		return job{}, err
+		return nil, nil, err
 	}
-	self, err := r.known()
+	self, err := c.known()
 	if err != nil {
-		return job{}, err
+		return nil, nil, err
 	}
 	if !d.isFor(self.TeamID) {
-		r.log.Info("message of another workspace ignored", "team", d.TeamID, "ours", self.TeamID)
-		return job{}, nil
+		c.log.Info("message of another workspace ignored", "team", d.TeamID, "ours", self.TeamID)
+		return nil, nil, nil
 	}
-	if why := r.ignored(&p, self); why != "" {
-		r.log.Debug("message ignored", "why", why, "chat", p.Channel, "ts", p.TS)
-		return job{}, nil
+	if p.Hidden || len(p.Edited) > 0 && string(p.Edited) != "null" {
+		return nil, nil, nil
 	}
-	msg := p.inbound(self)
-	return job{lane: lane(msg.Chat, msg.Thread), do: func(ctx context.Context) (any, error) {
-		return nil, r.take(ctx, &p, msg, self)
-	}}, nil
+	return p.delivery(self), nil, nil
 }
 
-// lane names a conversation.
-func lane(chat, thread string) string { return chat + "/" + thread }
-
-// ignored returns why a post is nothing to us; empty if it may be something.
-func (r *receiver) ignored(p *post, self Identity) string {
-	switch {
-	case p.User == self.UserID || p.BotID != "" && p.BotID == self.BotID:
-		return "it is our own"
-	case p.isBot() && !r.c.allowsBot(p.BotID, p.AppID, p.User):
-		return "it is another bot's"
-	case p.Hidden:
-		return "it is hidden"
-	case len(p.Edited) > 0 && string(p.Edited) != "null":
-		return "it is an edit"
-	case p.text(self.UserID) == "" && len(p.files()) == 0 && !p.mentions(self.UserID):
-		return "it is empty"
-	}
-	return ""
+// slash is a slash command.
+type slash struct {
+	Text      string `json:"text"`
+	ChannelID string `json:"channel_id"`
+	UserID    string `json:"user_id"`
+	UserName  string `json:"user_name"`
+	TeamID    string `json:"team_id"`
+	TriggerID string `json:"trigger_id"`
 }
 
-// take accepts a post if it is meant for us and its author may ask.
-func (r *receiver) take(ctx context.Context, p *post, msg domain.Inbound, self Identity) error {
-	meant, err := r.meant(ctx, p, self)
-	if err != nil || !meant {
-		return err
+func (c *Channel) readCommand(payload []byte) (chat.Delivery, any, error) {
+	var s slash
+	if err := decode(payload, &s); err != nil {
+		return nil, nil, err
 	}
-	from := asker{channel: p.Channel, thread: p.ThreadTS, direct: p.isDirect(), user: msg.Sender, name: msg.SenderName, bot: p.isBot()}
-	why, err := r.access(ctx, from)
+	if s.ChannelID == "" || s.UserID == "" || s.TriggerID == "" {
+		return nil, nil, fmt.Errorf("%w: a command without channel, user or trigger", chat.ErrMalformed)
+	}
+	self, err := c.known()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if why != "" {
-		r.refuse(from, why, p.mentions(self.UserID)) //nolint:contextcheck // it is told after this has ended
-		return nil
+	if s.TeamID != self.TeamID {
+		return nil, ephemeral("I belong to another workspace."), nil
 	}
-	return r.accept(ctx, msg)
+	command := &chat.Command{}
+	command.Chat, command.Direct = chatOf(self.TeamID, s.ChannelID), isDirect(s.ChannelID)
+	command.PlatformID, command.Sender, command.SenderName, command.Text = s.TriggerID, s.UserID, s.UserName, s.Text
+	return command, nil, nil
 }
 
-// meant reports whether a post is one that we answer.
-func (r *receiver) meant(ctx context.Context, p *post, self Identity) (bool, error) {
-	switch {
-	case p.isDirect(), p.mentions(self.UserID), r.c.o.Respond == RespondAll:
-		return true, nil
-	case r.c.o.Respond != RespondThread || p.ThreadTS == "":
-		return false, nil
-	case p.ParentUserID == self.UserID:
-		return true, nil
+// ephemeral is the payload of an acknowledgement that only the caller sees; nil if there
+// is nothing to see.
+func ephemeral(text string) any {
+	if text == "" {
+		return nil
 	}
-	known, err := r.b.Known(ctx, Name, chatOf(self.TeamID, p.Channel), p.ThreadTS)
-	if err != nil {
-		return false, fmt.Errorf("look whether the thread is known: %w", err)
-	}
-	return known, nil
+	return map[string]string{"response_type": "ephemeral", "text": text}
 }
 
-// accept hands a message over, and has its answer shown at work. One whose ID was
-// used for another text is dropped: to deliver it again would not help. One that was
-// accepted a moment ago is not handed over again: a mention comes as two events, and
-// a second signal would cost each of them a step of its workflow.
-func (r *receiver) accept(ctx context.Context, msg domain.Inbound) error {
-	known := fmt.Sprintf("%s/%s/%x", msg.Scope, msg.PlatformID, sha256.Sum256([]byte(msg.Text)))
-	if r.taken.had(known) {
-		return nil
-	}
-	accepted, err := r.b.Accept(ctx, msg)
-	switch {
-	case errors.Is(err, domain.ErrConflict):
-		r.log.Warn("message came again with another text, the first one counts", "chat", msg.Chat, "id", msg.PlatformID)
-		return nil
-	case err != nil:
-		return fmt.Errorf("accept a message: %w", err)
-	}
-	r.taken.first(known, takenFor)
-	if !accepted.Duplicate {
-		r.c.follow(r.b, accepted.Message, msg) //nolint:contextcheck // it goes on after this has ended
+func decode(payload []byte, into any) error {
+	if err := json.Unmarshal(payload, into); err != nil {
+		return fmt.Errorf("%w: %w", chat.ErrMalformed, err)
 	}
 	return nil
+}
+
+var errNotReady = errors.New("slack has not said yet who we are")
+
+// known returns who we are, without asking Slack.
+func (c *Channel) known() (Identity, error) {
+	c.selfMu.Lock()
+	defer c.selfMu.Unlock()
+	if c.self == nil {
+		return Identity{}, errNotReady
+	}
+	return *c.self, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -40,7 +41,7 @@ type suite struct {
 // Run implements channels.Receiver.
 func (s *suite) Run(ctx context.Context, b channels.Backend) error {
 	s.slack = receive(s.t, s.mode, receivingSetup{
-		options: slack.Options{AllowUsers: []string{"*"}, AllowChannels: []string{"*"}, Respond: slack.RespondAll},
+		options: slack.Options{AllowUsers: []string{"*"}, AllowChannels: []string{"*"}, Respond: chat.RespondAll},
 		slack:   []slacktest.Option{slacktest.RetryDelays(), slacktest.Subscribe("message.channels")},
 		wrap:    func(channels.Backend) channels.Backend { return renaming{b, s} },
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -74,7 +75,7 @@ func receive(t *testing.T, mode string, setup receivingSetup) *receiving {
 		o.AllowChannels = []string{slacktest.General}
 	}
 	if o.Respond == "" {
-		o.Respond = slack.RespondMention
+		o.Respond = chat.RespondMention
 	}
 	if setup.down {
 		r.Down()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -82,7 +83,7 @@ func TestOneConversationIsInOrderAndHoldsUpNoOther(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		gate := &gated{gate: make(chan struct{}), entered: make(chan struct{}, 1)}
 		r := receive(t, mode, receivingSetup{
-			options: slack.Options{Respond: slack.RespondAll},
+			options: slack.Options{Respond: chat.RespondAll},
 			slack:   []slacktest.Option{slacktest.Subscribe("message.im", "message.channels"), slacktest.AckTimeout(receivingDeadline)},
 			wrap: func(b channels.Backend) channels.Backend {
 				gate.Backend = b
@@ -193,7 +194,7 @@ func TestTheEndOfRun(t *testing.T) {
 
 func TestManyConversationsAtOnce(t *testing.T) {
 	t.Parallel()
-	r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: slack.RespondAll}, slack: []slacktest.Option{slacktest.Subscribe("message.channels")}})
+	r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{Respond: chat.RespondAll}, slack: []slacktest.Option{slacktest.Subscribe("message.channels")}})
 	const n = 300
 	var all sync.WaitGroup
 	errs := make([]error, n)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/remote"
@@ -32,7 +33,7 @@ func sendingTo(t *testing.T, o slack.Options, options ...slacktest.Option) *send
 		o.FileLimit = 1 << 20
 	}
 	if o.Respond == "" {
-		o.Respond = slack.RespondMention
+		o.Respond = chat.RespondMention
 	}
 	channel, err := slack.New(o)
 	require.NoError(t, err)

@@ -1,10 +1,9 @@
-// Package slack is the Slack channel: it takes messages over Socket Mode or the
-// Events API, and sends replies into the thread that they belong to.
+// Package slack is the Slack channel: it receives messages over Socket Mode or the Events
+// API, and sends replies into the thread they belong to.
 //
 // A conversation is a thread in a channel, a direct message, or a thread in one.
-// Nothing that is needed to take a message asks Slack for anything, so that it can
-// be acknowledged within Slack's three seconds; names, files and what was said
-// before are gathered by the worker ([Channel.Gather]).
+// Accepting a message calls nothing at Slack, so it can be acknowledged within Slack's
+// three seconds; workers add names, files and what was said before ([chat.Enricher]).
 package slack
 
 import (
@@ -12,13 +11,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/slack-go/slack"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 )
 
 // Name is the channel's name.
@@ -28,14 +29,6 @@ const Name = "slack"
 const (
 	ModeSocket = "socket" // we connect to Slack: needs an app-level token
 	ModeHTTP   = "http"   // Slack connects to us: needs a signing secret and a public URL
-)
-
-// What Options.Respond may be: which messages of a channel are answered. Direct
-// messages always are.
-const (
-	RespondMention = "mention" // those that mention the bot
-	RespondThread  = "thread"  // and all in threads that it takes part in
-	RespondAll     = "all"     // all
 )
 
 // Options are the settings of the channel. See config.Slack for what they mean.
@@ -57,9 +50,12 @@ type Options struct {
 }
 
 // Channel is a connection to one Slack workspace: a [channels.Receiver],
-// [channels.Sender], [channels.Finder], [channels.Splitter], [channels.Reacher] and
-// [channels.Gatherer]. Safe for concurrent use; only Run is for one at a time.
+// [channels.Sender], [channels.Finder], [channels.Splitter], [channels.RecipientResolver]
+// and [channels.Gatherer]. Safe for concurrent use; only Run is for one at a time.
 type Channel struct {
+	*chat.Receiver
+	*chat.Enricher
+
 	o   Options
 	log *slog.Logger
 	api *slack.Client
@@ -67,7 +63,7 @@ type Channel struct {
 	web    *http.Client // for what the library does not do
 	files  *http.Client
 	limits limits
-	people people
+	people *chat.People
 
 	followers followers   // messages whose answer is shown at work
 	drafts    drafts      // their drafts
@@ -75,10 +71,9 @@ type Channel struct {
 	noStatus  atomic.Bool // the app cannot set a status
 	pace      pace
 
-	told        throttle                 // who was told lately that they are not allowed
-	asked       throttle                 // conversations in which a person was asked something since their last reply
-	pingTimeout time.Duration            // 0: the usual
-	address     atomic.Pointer[net.Addr] // that ModeHTTP listens on
+	asked       throttle      // conversations in which a person was asked something since their last reply
+	pingTimeout time.Duration // 0: the default
+	webhook     *chat.Webhook // of ModeHTTP
 
 	selfMu sync.Mutex
 	self   *Identity
@@ -92,12 +87,34 @@ func New(o Options) (*Channel, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Channel{
+	c := &Channel{
 		o: o, log: o.Logger, api: newAPI(o),
 		web:   newHTTP(o, callTimeout),
 		files: newHTTP(o, fileTimeout),
 		pace:  usual(),
-	}, nil
+	}
+	c.people = chat.NewPeople(c.look)
+	c.webhook = newWebhook(c)
+	c.Receiver = chat.NewReceiver(platform{c}, c.receiverOptions())
+	c.Enricher = chat.NewEnricher(platform{c}, chat.EnricherOptions{FileLimit: o.FileLimit, Respond: o.Respond})
+	return c, nil
+}
+
+func (c *Channel) receiverOptions() chat.ReceiverOptions {
+	return chat.ReceiverOptions{
+		AllowUsers: c.o.AllowUsers, AllowChats: c.o.AllowChannels, AllowBots: c.o.AllowBots,
+		Respond: c.o.Respond, CommandPrefix: "/holdfast ", Logger: c.log, Accepted: c.follow,
+	}
+}
+
+// Run implements [channels.Receiver].
+func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
+	keeping, stop := context.WithCancel(ctx)
+	var keeper sync.WaitGroup
+	keeper.Go(func() { c.housekeep(keeping, b) })
+	defer keeper.Wait()
+	defer stop()
+	return c.Receiver.Run(ctx, b)
 }
 
 // Identity is who we are at Slack.
@@ -131,3 +148,6 @@ func (c *Channel) Identify(ctx context.Context) (Identity, error) {
 	}
 	return *c.self, nil
 }
+
+// lane names a conversation.
+func lane(chat, thread string) string { return chat + "/" + thread }

@@ -12,6 +12,7 @@ import (
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/socketmode"
 
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -28,26 +29,29 @@ const (
 
 // socket is the connection of Socket Mode.
 type socket struct {
-	*receiver
-	client *socketmode.Client
+	platform
+	in         chat.Inbox
+	client     *socketmode.Client
+	connection context.Context // of the connection: ends after that of Receive
+	acks       sync.WaitGroup  // of what asks for nothing else
 
 	mu        sync.Mutex
-	reconnect context.CancelFunc // gives up the library's present attempts
+	reconnect context.CancelFunc // ends the library's current attempts
 }
 
-// runSocket receives over Socket Mode until ctx ends.
-func (r *receiver) runSocket(ctx context.Context) error {
-	if err := r.identify(ctx); err != nil {
+// receiveSocket receives over Socket Mode until ctx ends.
+func (p platform) receiveSocket(ctx context.Context, in chat.Inbox) error {
+	if err := in.Ready(ctx); err != nil {
 		return err
 	}
-	s := &socket{receiver: r, client: socketmode.New(r.c.api,
-		socketmode.OptionPingInterval(cmp.Or(r.c.pingTimeout, pingTimeout)),
-		socketmode.OptionLog(slog.NewLogLogger(r.log.Handler(), slog.LevelDebug)),
-	)}
 	connection, disconnect := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan error, 1)
-	go func() { ended <- s.connect(connection) }()
 	defer disconnect()
+	s := &socket{platform: p, in: in, connection: connection, client: socketmode.New(p.api,
+		socketmode.OptionPingInterval(cmp.Or(p.pingTimeout, pingTimeout)),
+		socketmode.OptionLog(slog.NewLogLogger(p.log.Handler(), slog.LevelDebug)),
+	)}
+	ended := make(chan error, 1)
+	go func() { ended <- chat.Retry(connection, p.log, "connecting to slack", s.connect) }()
 	for {
 		select {
 		case err := <-ended:
@@ -55,46 +59,35 @@ func (r *receiver) runSocket(ctx context.Context) error {
 		case event := <-s.client.Events:
 			s.on(ctx, event)
 		case <-ctx.Done():
-			if err := r.drain(); err != nil {
-				r.log.Warn("connection closed", "err", err)
+			if err := in.Drain(); err != nil {
+				p.log.Warn("connection closed", "err", err)
 			}
-			sleep(connection, lastAcks)
+			chat.Sleep(connection, lastAcks)
 			disconnect()
-			<-ended //nolint:errcheck // we ended it: there is nothing more to learn
-			r.log.Info("stopped")
+			<-ended
+			s.acks.Wait()
+			p.log.Info("stopped")
 			return nil
 		}
 	}
 }
 
-// connect keeps a connection until ctx ends. The library reconnects by itself; it
-// gives up when Slack refuses the token, and at times when it need not.
+// connect keeps a connection until ctx ends. The library reconnects by itself; it gives
+// up when Slack refuses the token, and sometimes without need.
 func (s *socket) connect(ctx context.Context) error {
-	for {
-		attempts, cancel := context.WithCancel(ctx)
-		s.mu.Lock()
-		s.reconnect = cancel
-		s.mu.Unlock()
-		err := s.client.RunContext(attempts)
-		cancel()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		failed := remote.As(failure(err))
-		if failed.Permanent() {
-			return fmt.Errorf("connect to slack: %w; check channels.slack.app_token", failed)
-		}
-		if failed.RetryAfter > 0 {
-			s.log.Error("slack refuses the connection, check channels.slack.app_token", "again_in", failed.RetryAfter, "err", err)
-		}
-		if !sleep(ctx, max(firstPause, failed.RetryAfter)) {
-			return ctx.Err()
-		}
+	attempts, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.mu.Lock()
+	s.reconnect = cancel
+	s.mu.Unlock()
+	err := failure(s.client.RunContext(attempts))
+	if failed := remote.As(err); failed.Permanent() || failed.RetryAfter > 0 {
+		return fmt.Errorf("connect to slack: %w; check channels.slack.app_token", err)
 	}
+	return err
 }
 
-// on handles what the library tells. Envelopes are handled side by side, but for
-// those of one conversation.
+// on handles an event of the library.
 func (s *socket) on(ctx context.Context, event socketmode.Event) {
 	switch event.Type {
 	case socketmode.EventTypeEventsAPI, socketmode.EventTypeInteractive, socketmode.EventTypeSlashCommand:
@@ -107,28 +100,28 @@ func (s *socket) on(ctx context.Context, event socketmode.Event) {
 		s.onConnectionError(event.Data)
 	case socketmode.EventTypeIncomingError, socketmode.EventTypeErrorWriteFailed:
 		s.log.Debug("connection broken", "event", string(event.Type))
-	default: // comes and goes: Slack moves connections every few hours
+	default: // Slack moves connections every few hours
 		s.log.Debug("connection", "event", string(event.Type))
 	}
 }
 
-// onConnectionError keeps the pauses between attempts short: the library's grow
-// to five minutes.
+// onConnectionError limits the pauses between attempts: the library's grow to five
+// minutes.
 func (s *socket) onConnectionError(data any) {
 	failed, ok := data.(*slack.ConnectionErrorEvent)
 	if !ok {
 		return
 	}
 	s.log.Warn("no connection to slack, will try again", "in", failed.Backoff, "err", failed.ErrorObj)
-	if failed.Backoff > lastPause && remote.As(failure(failed.ErrorObj)).RetryAfter == 0 {
+	if failed.Backoff > chat.LastPause && remote.As(failure(failed.ErrorObj)).RetryAfter == 0 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.reconnect()
 	}
 }
 
-// onUnread handles an envelope that the library does not understand: it knows not
-// all events, and is strict with blocks that are nothing to us.
+// onUnread handles an envelope that the library cannot parse: it does not know all
+// events, and rejects blocks that we do not read.
 func (s *socket) onUnread(ctx context.Context, data any) {
 	bad, ok := data.(*socketmode.ErrorBadMessage)
 	if !ok {
@@ -136,45 +129,33 @@ func (s *socket) onUnread(ctx context.Context, data any) {
 	}
 	var request socketmode.Request
 	if err := json.Unmarshal(bad.Message, &request); err != nil || request.EnvelopeID == "" {
-		s.log.Error("message of slack's not understood", "err", bad.Cause)
+		s.log.Error("message from slack not understood", "err", bad.Cause)
 		return
 	}
 	s.handle(ctx, &request)
 }
 
-// handle does what an envelope asks for, in the background, and acknowledges it.
-// One that was not handled is left to be delivered again.
+// handle has an envelope handled in the background, and acknowledges it. One that was not
+// handled will be delivered again.
 func (s *socket) handle(ctx context.Context, request *socketmode.Request) {
-	unhandled := func(err error) {
-		s.log.Error("not acknowledged, slack will deliver it again", "type", request.Type, "retry", request.RetryAttempt, "err", err)
-	}
-	j, err := s.read(request.Type, request.Payload)
-	if err != nil {
-		unhandled(err)
-		return
-	}
-	if j.do == nil {
-		s.jobs.Go(func() { s.ack(request.EnvelopeID, nil) }) //nolint:contextcheck // it goes on when Run is to end
-		return
-	}
-	at, err := s.lanes.enter(ctx, j.lane)
-	if err != nil {
-		return
-	}
-	s.jobs.Go(func() {
-		reply, err := s.perform(ctx, at, j)
-		at.leave()
+	done := func(reply any, err error) {
 		switch {
 		case err == nil:
-			s.ack(request.EnvelopeID, reply) //nolint:contextcheck // it goes on when Run is to end
+			s.ack(request.EnvelopeID, reply)
 		case ctx.Err() == nil:
-			unhandled(err)
+			s.log.Error("not acknowledged, slack will deliver it again", "type", request.Type, "retry", request.RetryAttempt, "err", err)
 		}
-	})
+	}
+	d, reply, err := s.parse(request.Type, request.Payload)
+	if err != nil || d == nil {
+		s.acks.Go(func() { done(reply, err) })
+		return
+	}
+	s.in.Queue(ctx, d, func(answer string, err error) { done(ephemeral(answer), err) })
 }
 
 func (s *socket) ack(envelope string, reply any) {
-	ctx, cancel := context.WithTimeout(s.work, ackTimeout)
+	ctx, cancel := context.WithTimeout(s.connection, ackTimeout)
 	defer cancel()
 	if err := s.client.AckCtx(ctx, envelope, reply); err != nil {
 		s.log.Warn("acknowledgement not sent, slack will deliver it again", "err", err)

@@ -1,4 +1,4 @@
-package slack
+package chat
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// readableTypes are what an agent can read, besides text.
+// readableTypes are the media types that an agent can read, besides text.
 var readableTypes = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "application/pdf": true,
 	"application/json": true, "application/xml": true, "application/yaml": true, "application/x-yaml": true, "application/toml": true,
@@ -18,8 +18,8 @@ var readableTypes = map[string]bool{
 	"application/csv": true, "application/rtf": true, "image/svg+xml": true,
 }
 
-// readableExtensions are those of text that Slack does not call that: it takes .ts
-// for a video.
+// readableExtensions are those of text files to which platforms give another type: .ts is
+// also a video.
 var readableExtensions = map[string]bool{
 	".bat": true, ".c": true, ".cc": true, ".cfg": true, ".clj": true, ".conf": true, ".cpp": true, ".cs": true, ".css": true, ".csv": true,
 	".diff": true, ".env": true, ".erl": true, ".ex": true, ".exs": true, ".go": true, ".graphql": true, ".h": true, ".hpp": true, ".hs": true,
@@ -40,8 +40,8 @@ func isReadable(f domain.File) bool {
 
 const nameLimit = 100 // characters of a file's name
 
-// uniqueName is a file's name as it can be used on any disk, and that is not taken
-// yet, whatever its case. It is then.
+// uniqueName makes a file name valid on any disk and unique among those taken, whatever
+// its case, and adds it to them.
 func uniqueName(name string, taken map[string]bool) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.Trim(strings.Map(nameRune, name), "._ ")
@@ -70,7 +70,7 @@ func nameRune(r rune) rune {
 	return '_'
 }
 
-// inBytes is a size as people write it.
+// inBytes formats a size.
 func inBytes(n int64) string {
 	size, unit := float64(n), "bytes"
 	switch {

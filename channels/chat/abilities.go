@@ -1,0 +1,57 @@
+package chat
+
+import (
+	"context"
+	"io"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
+
+// Directory is a [Platform] that tells who is behind an ID.
+type Directory interface {
+	// Who returns a person or a chat by ID; empty if the platform does not tell.
+	Who(ctx context.Context, id string) (Profile, error)
+}
+
+// Profile is what a platform tells about a person or a chat.
+type Profile struct {
+	Name   string
+	Zone   string // of a person: IANA name of their time zone; empty: unknown
+	Person bool   // else it is a chat
+}
+
+// Namer is a [Platform] whose texts refer to people and chats by ID.
+type Namer interface {
+	// WithNames puts names in place of the IDs. It returns the text in any case.
+	WithNames(ctx context.Context, text string) (string, error)
+}
+
+// Files is a [Platform] whose messages have files attached.
+type Files interface {
+	// Describe fills in what the delivery left out of a file.
+	Describe(ctx context.Context, f domain.File) (domain.File, error)
+	// Fetch opens a file.
+	Fetch(ctx context.Context, f domain.File) (io.ReadCloser, error)
+}
+
+// Markup is a [Platform] that takes answers to commands in a markup other than Markdown.
+type Markup interface {
+	// Mention refers to a person.
+	Mention(person string) string
+	// Escape returns text that means nothing but itself.
+	Escape(text string) string
+}
+
+// Unavailable is the error of an ability for what cannot be had until somebody changes
+// something, such as a permission. It says why.
+type Unavailable string
+
+// Error implements error.
+func (u Unavailable) Error() string { return string(u) }
+
+// Unreadable is the error of [Files] for a file that cannot be had. It follows the
+// file's name: "was deleted".
+type Unreadable string
+
+// Error implements error.
+func (u Unreadable) Error() string { return string(u) }

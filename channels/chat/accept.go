@@ -1,0 +1,69 @@
+package chat
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
+
+// acceptedFor is how long an accepted message is remembered. Platforms may deliver the
+// same message as two events within a moment.
+const acceptedFor = time.Minute
+
+// handler handles the deliveries of one [Receiver.Run].
+type handler struct {
+	platform Platform
+	o        ReceiverOptions
+	backend  channels.Backend
+	log      *slog.Logger
+
+	accepted throttle  // messages that were accepted lately
+	told     *throttle // who was told lately that they are not allowed
+
+	background context.Context // of what is told to people while nobody waits for it
+	telling    errgroup.Group
+}
+
+// accept hands a message to the backend. One whose ID was used for another text is
+// dropped: another delivery would not help. One that was accepted a moment ago is not
+// accepted again: each signal costs its session a workflow task.
+func (h *handler) accept(ctx context.Context, msg domain.Inbound) error {
+	msg.Channel = h.platform.Name()
+	key := fmt.Sprintf("%s/%s/%x", msg.Scope, msg.PlatformID, sha256.Sum256([]byte(msg.Text)))
+	if h.accepted.recent(key) {
+		return nil
+	}
+	receipt, err := h.backend.Accept(ctx, msg)
+	switch {
+	case errors.Is(err, domain.ErrConflict):
+		h.log.Warn("message delivered again with another text, the first one counts", "chat", msg.Chat, "id", msg.PlatformID)
+		return nil
+	case err != nil:
+		return fmt.Errorf("accept a message: %w", err)
+	}
+	h.accepted.first(key, acceptedFor)
+	if h.o.Accepted != nil && !receipt.Duplicate {
+		h.o.Accepted(h.backend, receipt.Message, msg)
+	}
+	return nil
+}
+
+// command accepts a command that was not written as a message.
+func (h *handler) command(ctx context.Context, text, id, thread string, by *Origin) error {
+	return h.accept(ctx, by.command(text, id, thread))
+}
+
+// command returns a command as a message.
+func (o *Origin) command(text, id, thread string) domain.Inbound {
+	return domain.Inbound{
+		Scope: o.Chat, PlatformID: id, Chat: o.Chat, Thread: thread, Sender: o.Sender, SenderName: o.SenderName, Text: text, Push: true,
+	}
+}

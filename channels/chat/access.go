@@ -1,0 +1,123 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+const (
+	// tellEvery limits how often somebody is told that they are not allowed.
+	tellEvery = time.Hour
+	// tellTimeout bounds telling them.
+	tellTimeout = 30 * time.Second
+	// maxTelling bounds how many people are told at once.
+	maxTelling = 8
+)
+
+// refusal is why a sender is not answered; empty: they are.
+type refusal string
+
+const (
+	refusedChat   refusal = "the channel is not allowed"
+	refusedSender refusal = "the user is not allowed"
+)
+
+// access decides who is answered: senders who are on the list or were paired, in chats
+// that are on the list or direct.
+func (h *handler) access(ctx context.Context, o *Origin) (refusal, error) {
+	if !o.Direct && !listed(h.o.AllowChats, bare(o.Chat)) {
+		return refusedChat, nil
+	}
+	if o.Bot || listed(h.o.AllowUsers, o.Sender) {
+		return "", nil
+	}
+	paired, err := h.backend.Paired(ctx, h.platform.Name(), o.Sender)
+	if err != nil {
+		return "", fmt.Errorf("look up whether the sender is paired: %w", err)
+	}
+	if !paired {
+		return refusedSender, nil
+	}
+	return "", nil
+}
+
+// allowsBot reports whether a bot is answered. No entry stands for all bots: two bots
+// that answer each other never stop.
+func (h *handler) allowsBot(o *Origin) bool {
+	return slices.ContainsFunc(append(o.BotIDs, o.Sender), func(id string) bool { return id != "" && slices.Contains(h.o.AllowBots, id) })
+}
+
+func listed(list []string, id string) bool {
+	return slices.Contains(list, channels.Anyone) || slices.Contains(list, id)
+}
+
+// bare is the ID of a chat without the workspace or server before it, as people know it.
+func bare(chat string) string { return chat[strings.LastIndexByte(chat, '/')+1:] }
+
+// refuse logs that a sender is not answered, and tells them now and then if they expect
+// an answer.
+func (h *handler) refuse(o *Origin, why refusal, expected bool) {
+	chat := bare(o.Chat)
+	h.log.Info("sender refused", "why", string(why), "chat", chat, "user_id", o.Sender)
+	if o.Bot || !expected && !o.Direct {
+		return
+	}
+	key := chat + "/" + o.Sender
+	if !h.told.first(key, tellEvery) {
+		return
+	}
+	started := h.telling.TryGo(func() error {
+		ctx, cancel := context.WithTimeout(h.background, tellTimeout)
+		defer cancel()
+		if err := h.tellRefused(ctx, o, why); err != nil {
+			h.told.undo(key)
+			h.log.Warn("refused sender not told", "user_id", o.Sender, "err", err)
+		}
+		return nil
+	})
+	if !started {
+		h.told.undo(key)
+	}
+}
+
+// tellRefused tells a sender why they are not answered; unseen by others if possible.
+func (h *handler) tellRefused(ctx context.Context, o *Origin, why refusal) error {
+	if directory, ok := h.platform.(Directory); ok && o.Direct && o.SenderName == "" {
+		if who, err := directory.Who(ctx, o.Sender); err == nil { // the name is for the operator, who can do without
+			o.SenderName = who.Name
+		}
+	}
+	text, err := h.explanation(ctx, o, why)
+	if err != nil {
+		return err
+	}
+	at := Place{Chat: o.Chat, Thread: o.Thread, Person: o.Sender}
+	if whisperer, ok := h.platform.(Whisperer); ok {
+		return whisperer.Whisper(ctx, at, o.Sender, text)
+	}
+	_, err = h.platform.Post(ctx, at, Message{Text: text})
+	return err
+}
+
+// explanation says what a sender can do to be answered.
+func (h *handler) explanation(ctx context.Context, o *Origin, why refusal) (string, error) {
+	name := h.platform.Name()
+	switch {
+	case why == refusedChat:
+		return fmt.Sprintf("I don't answer in this channel yet. Whoever runs me can add `%s` to `channels.%s.allow_channels`.", bare(o.Chat), name), nil
+	case !o.Direct:
+		return fmt.Sprintf("I don't know you yet, so I may not answer. Send me a direct message to be let in, "+
+			"or ask whoever runs me to add `%s` to `channels.%s.allow_users`.", o.Sender, name), nil
+	}
+	code, err := h.backend.Pair(ctx, name, o.Sender, cmp.Or(o.SenderName, o.Sender))
+	if err != nil {
+		return "", fmt.Errorf("get a pairing code: %w", err)
+	}
+	return "I don't know you yet, so I may not answer. Ask whoever runs me to let you in with\n```holdfast pairing approve " + code + "```", nil
+}

@@ -1,0 +1,40 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
+
+// click carries out what a button stands for. It may be repeated.
+func (h *handler) click(ctx context.Context, c *Click) error {
+	why, err := h.access(ctx, &c.Origin)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		h.refuse(&c.Origin, why, true) //nolint:contextcheck // the sender is told in the background
+		return nil
+	}
+	switch c.Action {
+	case ActionStop:
+		return h.command(ctx, "/stop", "stop-"+c.PlatformID, cmp.Or(c.Value, c.thread()), &c.Origin)
+	case ActionApprove, ActionDeny:
+		return h.answer(ctx, c)
+	}
+	return nil
+}
+
+// answer accepts a click as the answer to a question. The question's message will say who
+// answered, so the answer needs no reply that everybody has to read.
+func (h *handler) answer(ctx context.Context, c *Click) error {
+	if !domain.IsApprovalID(c.Value) || c.thread() == "" && !c.Direct {
+		h.log.Warn("click without a question ignored", "action", string(c.Action), "chat", c.Chat, "user_id", c.Sender)
+		return nil
+	}
+	command := string(c.Action)
+	msg := c.Origin.command("/"+command+" "+c.Value, command+"-"+c.PlatformID, c.thread())
+	msg.Push = false
+	return h.accept(ctx, msg)
+}

@@ -1,0 +1,156 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
+
+const (
+	maxListed   = 10 // requests in an answer: platforms limit its size
+	maxPreview  = 80 // characters of a request
+	newAnswer   = "Each thread is a conversation of its own: mention me in a new message to begin one, or mention me with `new` in a thread to forget what was said there."
+	idleAnswer  = "I am not working on anything here."
+	otherThread = "Each thread is a conversation of its own: mention me in it with `%s`."
+)
+
+// slash carries out a command and returns what to tell the caller; empty if the reply
+// comes as a message.
+func (h *handler) slash(ctx context.Context, c *Command) (string, error) {
+	why, err := h.access(ctx, &c.Origin)
+	if err != nil {
+		return "", err
+	}
+	if why != "" {
+		h.log.Info("command refused", "why", string(why), "chat", bare(c.Chat), "user_id", c.Sender)
+		return h.explanation(ctx, &c.Origin, why)
+	}
+	command, arguments := domain.ParseCommand("/" + strings.TrimPrefix(strings.TrimSpace(c.Text), "/"))
+	if command == domain.CommandNone || command == domain.CommandHelp {
+		return helpAnswer(h.o.CommandPrefix), nil
+	}
+	text := strings.TrimSpace("/" + string(command) + " " + arguments)
+	if c.Direct {
+		// A direct message between others looks the same, and the command may be given
+		// there too.
+		ours, err := h.backend.Known(ctx, h.platform.Name(), c.Chat, "")
+		if err != nil {
+			return "", fmt.Errorf("look up whether the chat is known: %w", err)
+		}
+		if ours {
+			return "", h.command(ctx, text, "command-"+c.PlatformID, "", &c.Origin)
+		}
+	}
+	switch command {
+	case domain.CommandNew:
+		return newAnswer, nil
+	case domain.CommandApprove, domain.CommandDeny:
+		return h.answerIn(ctx, c, text)
+	case domain.CommandStatus, domain.CommandStop:
+	default:
+		return fmt.Sprintf(otherThread, text), nil
+	}
+	waiting, err := h.unanswered(ctx, c.Chat)
+	if err != nil {
+		return "", err
+	}
+	if command == domain.CommandStatus {
+		return h.statusAnswer(waiting), nil
+	}
+	return h.stopOwn(ctx, c, waiting)
+}
+
+// helpAnswer says how to use the agent, and lists the commands.
+func helpAnswer(prefix string) string {
+	var b strings.Builder
+	b.WriteString("Mention me in a channel, or send me a direct message, and I get to work. Each thread is a conversation of its own.\n")
+	var words []string
+	for _, command := range domain.Commands() {
+		fmt.Fprintf(&b, "• `%s`: %s\n", command.Form(prefix), command.Description)
+		words = append(words, string(command.Name))
+	}
+	fmt.Fprintf(&b, "In a channel, `status` and `stop` are about what was asked for there. "+
+		"In a thread, mention me with one of these words alone: `%s`.", strings.Join(words, "`, `"))
+	return b.String()
+}
+
+// stopOwn stops the conversations in which the caller waits for a reply.
+func (h *handler) stopOwn(ctx context.Context, c *Command, waiting []domain.Inbound) (string, error) {
+	stopped := map[string]bool{}
+	for _, w := range waiting {
+		thread := w.Thread
+		if w.Sender != c.Sender || stopped[thread] {
+			continue
+		}
+		if err := h.command(ctx, "/stop", "stop-"+c.PlatformID+"-"+thread, thread, &c.Origin); err != nil {
+			return "", err
+		}
+		stopped[thread] = true
+	}
+	switch len(stopped) {
+	case 0:
+		return "I am not working on anything that you asked for here.", nil
+	case 1:
+		return "Stopping what you asked for.", nil
+	}
+	return fmt.Sprintf("Stopping what you asked for in %d threads.", len(stopped)), nil
+}
+
+func (h *handler) statusAnswer(waiting []domain.Inbound) string {
+	if len(waiting) == 0 {
+		return idleAnswer
+	}
+	return "I am working on:" + list(waiting, func(w domain.Inbound) string {
+		return fmt.Sprintf("%s, %s ago: %s", h.mention(w), age(w.SentAt), h.preview(w.Text))
+	})
+}
+
+// mention refers to the sender of a message.
+func (h *handler) mention(msg domain.Inbound) string {
+	if markup, ok := h.platform.(Markup); ok {
+		return markup.Mention(msg.Sender)
+	}
+	return msg.SenderName
+}
+
+// preview is the beginning of a text on one line.
+func (h *handler) preview(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) > maxPreview {
+		text = string([]rune(text)[:maxPreview]) + "…"
+	}
+	return h.escape(text)
+}
+
+// escape is text in the platform's markup.
+func (h *handler) escape(text string) string {
+	if markup, ok := h.platform.(Markup); ok {
+		return markup.Escape(text)
+	}
+	return text
+}
+
+// list is a list of which no more than the first items are shown.
+func list[T any](items []T, line func(T) string) string {
+	var b strings.Builder
+	for i, item := range items {
+		if i == maxListed {
+			fmt.Fprintf(&b, "\n… and %d more", len(items)-i)
+			break
+		}
+		b.WriteString("\n• " + line(item))
+	}
+	return b.String()
+}
+
+func age(since time.Time) string {
+	passed := max(0, time.Since(since))
+	if passed < time.Minute {
+		return passed.Truncate(time.Second).String()
+	}
+	return strings.TrimSuffix(passed.Truncate(time.Minute).String(), "0s")
+}

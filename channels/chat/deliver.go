@@ -1,0 +1,132 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+// acceptTimeout bounds the handling of one delivery. Platforms have given up by then and
+// deliver again.
+const acceptTimeout = 30 * time.Second
+
+// ErrPanic is wrapped by the error of a delivery whose handling panicked.
+var ErrPanic = errors.New("panic")
+
+// inbox is the [Inbox] of one [Receiver.Run].
+type inbox struct {
+	*handler
+	queues *queues
+	work   context.Context // of deliveries being handled: ends a while after that of Run
+	ready  chan struct{}   // closed once the platform has said who we are
+}
+
+// Ready implements [Inbox].
+func (in *inbox) Ready(ctx context.Context) error {
+	select {
+	case <-in.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Deliver implements [Inbox].
+func (in *inbox) Deliver(ctx context.Context, d Delivery) (answer string, err error) {
+	handled := make(chan struct{})
+	in.Queue(ctx, d, func(a string, e error) {
+		answer, err = a, e
+		close(handled)
+	})
+	<-handled
+	return answer, err
+}
+
+// Queue implements [Inbox].
+func (in *inbox) Queue(ctx context.Context, d Delivery, done func(answer string, err error)) {
+	var answer string
+	var failed error
+	job := func() { //nolint:contextcheck // handling that has begun does not stop when ctx ends
+		defer RecoverPanic(&failed)
+		ctx, cancel := context.WithTimeout(in.work, acceptTimeout)
+		defer cancel()
+		answer, failed = in.handle(ctx, d)
+	}
+	in.queues.add(ctx, d.origin().conversation(), job, func(err error) { done(answer, errors.Join(err, failed)) })
+}
+
+func (in *inbox) handle(ctx context.Context, d Delivery) (answer string, err error) {
+	switch d := d.(type) {
+	case *Post:
+		return "", in.post(ctx, d)
+	case *Click:
+		return "", in.click(ctx, d)
+	case *Command:
+		return in.slash(ctx, d)
+	}
+	return "", fmt.Errorf("a delivery of type %T", d)
+}
+
+// Drain implements [Inbox].
+func (in *inbox) Drain() error { return in.queues.drain() }
+
+// Poll implements [Inbox].
+func (in *inbox) Poll(ctx context.Context, name string, fetch Fetch) error {
+	cursors, ok := in.backend.(channels.Cursors)
+	if !ok {
+		return errors.New("the backend stores no cursors")
+	}
+	channel := in.platform.Name()
+	var cursor string
+	read := func(ctx context.Context) (err error) {
+		cursor, err = cursors.Cursor(ctx, channel, name)
+		return err
+	}
+	if err := Retry(ctx, in.log, "reading the cursor "+name, read); err != nil {
+		return err
+	}
+	for {
+		err := Retry(ctx, in.log, "receiving", func(ctx context.Context) error {
+			news, next, err := fetch(ctx, cursor)
+			if err == nil {
+				err = in.deliverAll(ctx, news)
+			}
+			if err != nil || next == cursor {
+				return err
+			}
+			if err := cursors.SetCursor(ctx, channel, name, next); err != nil {
+				return fmt.Errorf("store the cursor %s: %w", name, err)
+			}
+			cursor = next
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// deliverAll handles deliveries, those of different conversations concurrently.
+func (in *inbox) deliverAll(ctx context.Context, all []Delivery) error {
+	handled := make(chan error, len(all))
+	for _, d := range all {
+		in.Queue(ctx, d, func(_ string, err error) { handled <- err })
+	}
+	var failed error
+	for range all {
+		failed = errors.Join(failed, <-handled)
+	}
+	return failed
+}
+
+// RecoverPanic turns a panic into an error, so that one malformed delivery does not
+// affect others. It is deferred.
+func RecoverPanic(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
+	}
+}

@@ -1,0 +1,97 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"path"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+// maxFiles bounds the files of a message that are saved.
+const maxFiles = 20
+
+// files saves the files that are attached to the message, as far as an agent can read
+// them.
+func (w *enrichment) files(ctx context.Context) error {
+	files, ok := w.platform.(Files)
+	if !ok {
+		return nil
+	}
+	taken := map[string]bool{}
+	for i, f := range w.Message.Files {
+		if i == maxFiles {
+			w.note(fmt.Sprintf("%d more files: no more than %d are taken", len(w.Message.Files)-maxFiles, maxFiles))
+			break
+		}
+		saved, err := w.save(ctx, files, f, uniqueName(f.Name, taken))
+		if why, is := errors.AsType[Unreadable](err); is {
+			w.note(f.Name + " " + string(why))
+			continue
+		}
+		if err := w.lacking(f.Name, err); err != nil {
+			return err
+		}
+		if err == nil {
+			w.out.Files = append(w.out.Files, saved)
+		}
+	}
+	return nil
+}
+
+// save saves a file under a name.
+func (w *enrichment) save(ctx context.Context, files Files, f domain.File, name string) (saved domain.SavedFile, err error) {
+	f, err = files.Describe(ctx, f)
+	if err != nil {
+		return saved, err
+	}
+	limit := w.o.FileLimit
+	switch {
+	case !isReadable(f):
+		return saved, Unreadable("is of a kind that cannot be read: " + cmp.Or(f.MIME, path.Ext(f.Name)))
+	case f.Size > limit:
+		return saved, Unreadable(fmt.Sprintf("(%s) is larger than %s", inBytes(f.Size), inBytes(limit)))
+	}
+	body, err := files.Fetch(ctx, f)
+	if err != nil {
+		return saved, err
+	}
+	defer body.Close()
+	content := &bounded{from: body, left: limit}
+	at, err := w.Save(name, content)
+	switch {
+	case errors.Is(content.err, errTooLarge):
+		return saved, Unreadable("is larger than " + inBytes(limit))
+	case content.err != nil:
+		return saved, &remote.Error{Service: w.platform.Name(), Err: fmt.Errorf("read the file %s: %w", name, content.err)}
+	case err != nil:
+		return saved, fmt.Errorf("save the file %s: %w", name, err)
+	}
+	return domain.SavedFile{Name: name, MIME: cmp.Or(f.MIME, mime.TypeByExtension(path.Ext(name)), "application/octet-stream"), Path: at}, nil
+}
+
+var errTooLarge = errors.New("the file is too large")
+
+// bounded reads at most left bytes and records what went wrong.
+type bounded struct {
+	from io.Reader
+	left int64
+	err  error
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		err = errTooLarge
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,77 @@
+package chat
+
+import (
+	"context"
+	"log/slog"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
+
+// ReceiverOptions are the settings of a [Receiver].
+type ReceiverOptions struct {
+	AllowUsers    []string // IDs of senders who are answered, or [channels.Anyone]
+	AllowChats    []string // IDs of chats, without workspace, in which they are, or [channels.Anyone]
+	AllowBots     []string // IDs of bots that are answered
+	Respond       string   // such as [RespondMention]
+	CommandPrefix string   // what a person types before the name of a command, such as "/"
+	Logger        *slog.Logger
+	// Accepted is called after a message was accepted for the first time, if not nil.
+	Accepted func(b channels.Backend, id string, msg domain.Inbound)
+}
+
+// Receiver is the half of a chat platform that receives; starters run it.
+type Receiver struct {
+	platform Platform
+	o        ReceiverOptions
+	told     throttle // who was told lately that they are not allowed
+}
+
+// NewReceiver returns the receiver of a platform.
+func NewReceiver(p Platform, o ReceiverOptions) *Receiver {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Receiver{platform: p, o: o}
+}
+
+// Run implements [channels.Receiver]. When ctx ends, what the platform delivered is
+// accepted and acknowledged within 5 seconds, or neither; then Run returns nil. Other
+// errors are those that waiting does not cure, such as an address in use.
+func (r *Receiver) Run(ctx context.Context, b channels.Backend) error {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	in := r.inbox(work, b)
+	group, receiving := errgroup.WithContext(ctx)
+	group.Go(func() error { return r.identify(receiving, in) })
+	group.Go(func() error { return r.platform.Receive(receiving, in) })
+	err := group.Wait()
+	cancel()
+	in.queues.jobs.Wait()
+	_ = in.telling.Wait() // its errors were logged
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// inbox returns an inbox whose deliveries are handled until work ends.
+func (r *Receiver) inbox(work context.Context, b channels.Backend) *inbox {
+	h := &handler{platform: r.platform, o: r.o, backend: b, log: r.o.Logger, told: &r.told, background: work}
+	h.telling.SetLimit(maxTelling)
+	return &inbox{handler: h, queues: newQueues(), work: work, ready: make(chan struct{})}
+}
+
+// identify asks the platform who we are until it says so.
+func (r *Receiver) identify(ctx context.Context, in *inbox) error {
+	return Retry(ctx, in.log, "asking the platform who we are", func(ctx context.Context) error {
+		self, err := r.platform.Identify(ctx)
+		if err != nil {
+			return err
+		}
+		in.log.Info("connected", "as", self.Name, "user_id", self.ID, "scope", self.Scope)
+		close(in.ready)
+		return nil
+	})
+}

@@ -1,0 +1,151 @@
+package slack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+const errNoScope = chat.Unreadable("cannot be read: the app lacks the scope files:read")
+
+// Who implements [chat.Directory].
+func (p platform) Who(ctx context.Context, id string) (chat.Profile, error) {
+	if !isUser(id) {
+		return chat.Profile{}, nil
+	}
+	who, err := p.people.Who(ctx, id)
+	return who, lacking(err)
+}
+
+// WithNames implements [chat.Namer].
+func (p platform) WithNames(ctx context.Context, text string) (string, error) {
+	text, err := p.withNames(ctx, text)
+	return text, lacking(err)
+}
+
+// History implements [chat.History].
+func (p platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]chat.Posted, error) {
+	self, err := p.Channel.Identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := span{channel: channelOf(at.Chat), thread: at.Thread}
+	if !q.After.IsZero() {
+		in.oldest = tsAt(q.After)
+	}
+	if !q.Before.IsZero() {
+		in.latest = tsAt(q.Before)
+	}
+	messages, err := p.read(ctx, in)
+	if err != nil {
+		return nil, lacking(err)
+	}
+	var posts []chat.Posted
+	for _, m := range messages {
+		if !postSubTypes[m.SubType] {
+			continue
+		}
+		posts = append(posts, m.asPosted(self))
+	}
+	return posts, nil
+}
+
+func (p posted) asPosted(self Identity) chat.Posted {
+	post := chat.Posted{
+		ID: p.TS, Sender: p.sender(), Name: cmp.Or(p.senderName(), p.Profile.Name), Ours: p.of(self),
+		Text: p.text(self.UserID), SentAt: sentAt(p.TS), Files: p.files(),
+	}
+	if p.isBot() && post.Name != "" {
+		post.Sender = p.BotID // the name in the message goes before that of the bot's user
+	}
+	return post
+}
+
+// Describe implements [chat.Files]. Files of shared channels are delivered with nothing
+// but their IDs.
+func (p platform) Describe(ctx context.Context, f domain.File) (domain.File, error) {
+	if f.URL != "" {
+		return f, nil
+	}
+	err := p.call(ctx, "files.info", "", func(ctx context.Context) error {
+		info, _, _, err := p.api.GetFileInfoContext(ctx, f.ID, 0, 0)
+		if err == nil {
+			f.Name, f.MIME, f.Size = cmp.Or(info.Name, f.Name), info.Mimetype, int64(info.Size)
+			f.URL = cmp.Or(info.URLPrivateDownload, info.URLPrivate)
+		}
+		return err
+	})
+	return f, lacking(err)
+}
+
+// Fetch implements [chat.Files]. Nobody but Slack receives the token.
+func (p platform) Fetch(ctx context.Context, f domain.File) (body io.ReadCloser, err error) {
+	address, err := url.Parse(f.URL)
+	if err != nil || !p.o.mayReceiveToken(address) {
+		return nil, chat.Unreadable("is not kept by Slack")
+	}
+	err = p.call(ctx, "download", "", func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, http.NoBody)
+		if err != nil {
+			return err
+		}
+		request.Header.Set("Authorization", "Bearer "+p.o.BotToken)
+		response, err := p.Channel.files.Do(request)
+		if err != nil {
+			return err
+		}
+		if err := withheld(response, f); err != nil {
+			_ = response.Body.Close()
+			return err
+		}
+		body = response.Body
+		return nil
+	})
+	return body, lacking(err)
+}
+
+// withheld is why a response does not contain the file. Slack redirects to a sign-in page
+// if the token may not read it.
+func withheld(response *http.Response, f domain.File) error {
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	signIn := response.Request.URL.Query().Has("redir") || kind == "text/html" && !strings.HasPrefix(f.MIME, kind)
+	switch response.StatusCode {
+	case http.StatusOK:
+		if !signIn {
+			return nil
+		}
+		return errNoScope
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return errNoScope
+	case http.StatusNotFound, http.StatusGone:
+		return chat.Unreadable("was deleted")
+	}
+	return status(response)
+}
+
+// lacking is err, or why nothing can be had until somebody changes something.
+func lacking(err error) error {
+	if _, ok := errors.AsType[chat.Unreadable](err); ok || err == nil {
+		return err
+	}
+	answer, _ := errors.AsType[slack.SlackErrorResponse](err)
+	hint := misconfigured[answer.Err]
+	switch failed := remote.As(err); {
+	case hint == "" && (failed == nil || !failed.Permanent()):
+		return err
+	case answer.Needed != "":
+		hint = "the app lacks the scope " + answer.Needed
+	}
+	return chat.Unavailable(cmp.Or(hint, answer.Err, err.Error()))
+}
