@@ -107,6 +107,6 @@ func (a *Agent) system(session domain.SessionRef, begun domain.Step) (string, er
 	if err != nil {
 		return "", fmt.Errorf("read the skills: %w", err)
 	}
-	input.Active, input.Skills = skill.Active(skills), skill.Summary(skills)
+	input.Active, input.Skills = skill.Active(skills), skill.Summary(a.Workspace, skills)
 	return prompt.System(input), nil
 }

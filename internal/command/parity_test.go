@@ -195,11 +195,11 @@ func TestWhatAnAgentAndItsSubagentsHave(t *testing.T) {
 
 	var spawned string
 	for _, r := range model.Requests() {
-		if i := slices.IndexFunc(r.Results(), func(s string) bool { return strings.HasPrefix(s, "The subagent") }); i >= 0 {
+		if i := slices.IndexFunc(r.Results(), func(s string) bool { return strings.HasPrefix(s, "Started subagent") }); i >= 0 {
 			spawned = r.Results()[i]
 		}
 	}
-	require.Regexp(t, `^The subagent "part 0" \([0-9a-z]{8}\) has begun`, spawned)
+	require.Regexp(t, `^Started subagent "part 0" \([0-9a-z]{8}\)`, spawned)
 }
 
 // TestFallbacks has a model that is busy, and another one.

@@ -25,7 +25,7 @@ func TestSystemHasItsSectionsInOrderAndLeavesOutEmptyOnes(t *testing.T) {
 	}
 	for _, said := range []string{
 		"to read, search and change files, to run commands, and to search and read the web", "Answer directly",
-		"A block that begins with [Runtime Context] at the end of a message is information about it, not part of what the person said",
+		"A block that starts with [Runtime Context] at the end of a message is metadata, not what the person said",
 	} {
 		require.Contains(t, sections[0], said)
 	}

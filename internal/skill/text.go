@@ -11,17 +11,18 @@ const (
 	activeLimit  = 64 << 10
 )
 
-// Summary lists the skills for the system prompt, as XML. It is empty without any.
-func Summary(skills []Skill) string {
+// Summary lists the skills of a workspace for the system prompt, as XML, with
+// locations relative to it. It is empty if there are no skills.
+func Summary(workspace string, skills []Skill) string {
 	if len(skills) == 0 {
 		return ""
 	}
 	var out strings.Builder
 	out.WriteString("<skills>\n")
 	for i, s := range skills {
-		element := s.element()
+		element := s.element(workspace)
 		if out.Len()+len(element) > summaryLimit {
-			fmt.Fprintf(&out, "  <!-- %d more are not listed -->\n", len(skills)-i)
+			fmt.Fprintf(&out, "<!-- %d more are not listed -->\n", len(skills)-i)
 			break
 		}
 		out.WriteString(element)
@@ -32,20 +33,20 @@ func Summary(skills []Skill) string {
 
 var xml = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-func (s Skill) element() string {
+func (s Skill) element(workspace string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "  <skill available=\"%t\">\n", s.Available)
+	fmt.Fprintf(&out, "<skill available=\"%t\">", s.Available)
 	for _, child := range []struct{ name, text string }{
 		{"name", s.Name},
 		{"description", s.Description},
-		{"location", s.Location},
+		{"location", strings.TrimPrefix(s.Location, workspace+"/")},
 		{"requires", strings.Join(s.Missing, ", ")},
 	} {
 		if child.text != "" {
-			fmt.Fprintf(&out, "    <%s>%s</%[1]s>\n", child.name, xml.Replace(child.text))
+			fmt.Fprintf(&out, "<%s>%s</%[1]s>", child.name, xml.Replace(child.text))
 		}
 	}
-	out.WriteString("  </skill>\n")
+	out.WriteString("</skill>\n")
 	return out.String()
 }
 

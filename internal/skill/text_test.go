@@ -13,20 +13,11 @@ import (
 
 func TestSummary(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, skill.Summary(nil))
+	require.Empty(t, skill.Summary("/w", nil))
 	require.Equal(t, `<skills>
-  <skill available="true">
-    <name>a</name>
-    <description>Cut &lt;b&gt; &amp; "paste"</description>
-    <location>/w/skills/a/SKILL.md</location>
-  </skill>
-  <skill available="false">
-    <name>b</name>
-    <description>B</description>
-    <location>/w/skills/b/SKILL.md</location>
-    <requires>CLI: x, ENV: Y</requires>
-  </skill>
-</skills>`, skill.Summary([]skill.Skill{
+<skill available="true"><name>a</name><description>Cut &lt;b&gt; &amp; "paste"</description><location>skills/a/SKILL.md</location></skill>
+<skill available="false"><name>b</name><description>B</description><location>skills/b/SKILL.md</location><requires>CLI: x, ENV: Y</requires></skill>
+</skills>`, skill.Summary("/w", []skill.Skill{
 		{Name: "a", Description: `Cut <b> & "paste"`, Location: "/w/skills/a/SKILL.md", Available: true},
 		{Name: "b", Description: "B", Location: "/w/skills/b/SKILL.md", Missing: []string{"CLI: x", "ENV: Y"}},
 	}))
@@ -38,7 +29,7 @@ func TestSummaryIsBounded(t *testing.T) {
 	for i := range 1000 {
 		skills = append(skills, skill.Skill{Name: strconv.Itoa(i), Description: strings.Repeat("d", 1000), Location: "/w"})
 	}
-	summary := skill.Summary(skills)
+	summary := skill.Summary("/w", skills)
 	require.Less(t, len(summary), 65<<10)
 	require.Contains(t, summary, " more are not listed -->\n</skills>")
 	var parsed struct {

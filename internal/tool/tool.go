@@ -119,7 +119,9 @@ func New[Args any](name, description string, kind Kind, run func(context.Context
 	if err != nil {
 		return Tool{}, fmt.Errorf("tool %s: resolve schema: %w", name, err)
 	}
-	parameters, err := json.Marshal(schema)
+	sent := *schema
+	sent.AdditionalProperties = nil // every call carries all schemas; decode rejects unknown arguments anyway
+	parameters, err := json.Marshal(&sent)
 	if err != nil {
 		return Tool{}, fmt.Errorf("tool %s: encode schema: %w", name, err)
 	}

@@ -12,17 +12,16 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const editDescription = `Replaces text in a file. old_text must be in the file exactly once, white space
-included, unless replace_all is set. To create a file use write_file.`
+const editDescription = `Replace text in a file. old_text must match exactly, and only once unless replace_all is set.`
 
 // editLimit is the largest file, in bytes, that is edited.
 const editLimit = 16 << 20
 
 type editArgs struct {
-	Path       string `json:"path" jsonschema:"the file, relative to the workspace"`
-	OldText    string `json:"old_text" jsonschema:"the text to replace, exactly as it is in the file"`
-	NewText    string `json:"new_text" jsonschema:"what to put there; may be empty"`
-	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
+	Path       string `json:"path"`
+	OldText    string `json:"old_text"`
+	NewText    string `json:"new_text"`
+	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
 func (t tree) editFile(ctx context.Context, call tool.Call, args editArgs) (tool.Result, error) {

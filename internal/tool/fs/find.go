@@ -15,8 +15,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const findDescription = `Finds files by name. The pattern may have * ? [a-z] {a,b} and ** for any number of
-directories; without a slash it is matched against names at any depth. Returns sorted paths.`
+const findDescription = `Find files under path by name: * ? [a-z] {a,b}, ** for any directories (docs/**/*.md). Without a slash,
+names match at any depth.`
 
 const (
 	findLimit = 200     // paths returned
@@ -24,8 +24,8 @@ const (
 )
 
 type findArgs struct {
-	Pattern string `json:"pattern" jsonschema:"e.g. *.go or docs/**/*.md"`
-	Path    string `json:"path,omitempty" jsonschema:"directory to search, relative to the workspace; all of it when left out"`
+	Pattern string `json:"pattern"`
+	Path    string `json:"path,omitempty"`
 }
 
 func (t tree) findFiles(ctx context.Context, _ tool.Call, args findArgs) (tool.Result, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const grepDescription = `Searches files for lines that match a regular expression (RE2, as in Go). Returns
-path:line: text for matches and path-line- text for context. Binary files and .git are skipped.`
+const grepDescription = `Search the files under path, or those matching glob (*.go), for an RE2 regular expression. Returns
+path:line: text, and path-line- text for context lines, at most 10 around each match. Skips binary files and .git.`
 
 const (
 	grepLine    = 64 << 10 // bytes of a line that are searched
@@ -23,11 +23,11 @@ const (
 )
 
 type grepArgs struct {
-	Pattern    string `json:"pattern" jsonschema:"regular expression"`
-	Path       string `json:"path,omitempty" jsonschema:"file or directory to search, relative to the workspace; all of it when left out"`
-	Glob       string `json:"glob,omitempty" jsonschema:"only files that match, e.g. *.go"`
-	Context    int    `json:"context,omitempty" jsonschema:"lines to show before and after each match, at most 10"`
-	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"upper and lower case are the same"`
+	Pattern    string `json:"pattern"`
+	Path       string `json:"path,omitempty"`
+	Glob       string `json:"glob,omitempty"`
+	Context    int    `json:"context,omitempty"`
+	IgnoreCase bool   `json:"ignore_case,omitempty"`
 }
 
 func (t tree) grep(ctx context.Context, _ tool.Call, args grepArgs) (tool.Result, error) {

@@ -14,8 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const listDescription = `Lists a directory: one entry a line, sorted, directories with a slash, files with
-their size.`
+const listDescription = `List a directory (default: the workspace), with file sizes.`
 
 const (
 	listLimit = 500    // entries shown
@@ -23,7 +22,7 @@ const (
 )
 
 type listArgs struct {
-	Path string `json:"path,omitempty" jsonschema:"the directory, relative to the workspace; the workspace itself when left out"`
+	Path string `json:"path,omitempty"`
 }
 
 func (t tree) listDir(_ context.Context, _ tool.Call, args listArgs) (tool.Result, error) {

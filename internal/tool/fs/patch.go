@@ -10,34 +10,31 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const patchDescription = `Changes several files, or several places of one, at once. Either the whole patch
-fits and is applied, or nothing is changed. The patch is text like this:
+const patchDescription = `Change several places in one or more files; the whole patch applies, or nothing changes. Format:
 
 *** Begin Patch
-*** Update File: src/app.py
+*** Update File: app.py
 @@ def greet():
      name = user()
 -    print("Hi")
-+    print("Hello " + name)
++    print("Hi", name)
      return
-*** Add File: docs/new.md
+*** Add File: new.md
 +first line
-+second line
 *** Delete File: old.txt
 *** Update File: a.txt
 *** Move to: b.txt
 *** End Patch
 
-In an updated file each line begins with a space (it stays), - (it goes) or + (it comes).
-Give three lines that stay before and after each change, exactly as the file has them.
-If they are there more than once, begin with @@ and a line that comes before them, such as
-the function's first. *** End of File below a change says that the file ends there.`
+Lines of an update start with a space (unchanged), - (removed) or + (added). Surround each change with three
+unchanged lines, exactly as in the file; if they repeat, put @@ and an earlier line first, such as the function's.
+*** End of File after a change anchors it there.`
 
 // patchFiles is how many files a patch may touch.
 const patchFiles = 100
 
 type patchArgs struct {
-	Patch string `json:"patch" jsonschema:"the patch, from *** Begin Patch to *** End Patch"`
+	Patch string `json:"patch"`
 }
 
 func (t tree) applyPatch(ctx context.Context, call tool.Call, args patchArgs) (tool.Result, error) {

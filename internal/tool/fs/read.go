@@ -13,16 +13,15 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const readDescription = `Reads a text file. Returns up to 2000 lines or 15 kB at a time and says where to
-go on when there is more.`
+const readDescription = `Read a text file from line offset: limit lines (default 2000) or 15 kB at most. Says where to continue.`
 
 // readLines is how many lines are returned unless the call says otherwise.
 const readLines = 2000
 
 type readArgs struct {
-	Path   string `json:"path" jsonschema:"the file, relative to the workspace"`
-	Offset int    `json:"offset,omitempty" jsonschema:"line to start at, 1 is the first"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"how many lines at most"`
+	Path   string `json:"path"`
+	Offset int    `json:"offset,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
 }
 
 func (t tree) readFile(ctx context.Context, _ tool.Call, args readArgs) (tool.Result, error) {

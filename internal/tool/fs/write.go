@@ -7,12 +7,11 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const writeDescription = `Writes a whole text file: creates it, and the directories it needs, or replaces
-what is in it. To change a part of a file use edit_file.`
+const writeDescription = `Create or replace a whole text file, with missing directories. To change part of one use edit_file.`
 
 type writeArgs struct {
-	Path    string `json:"path" jsonschema:"the file, relative to the workspace"`
-	Content string `json:"content" jsonschema:"all of the new content"`
+	Path    string `json:"path"`
+	Content string `json:"content"`
 }
 
 func (t tree) writeFile(ctx context.Context, call tool.Call, args writeArgs) (tool.Result, error) {

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	resourcesDescription = `Lists the resources of an MCP server, or reads the one whose URI is given.`
-	promptsDescription   = `Lists the prompts of an MCP server, or returns the messages of the one that is named.`
+	resourcesDescription = `List the resources of an MCP server, or read the one with this URI.`
+	promptsDescription   = `List the prompts of an MCP server, or return the messages of one.`
 )
 
 type resourcesArgs struct {
-	Server string `json:"server" jsonschema:"name of the server"`
-	URI    string `json:"uri,omitempty" jsonschema:"what to read; the list without it"`
+	Server string `json:"server"`
+	URI    string `json:"uri,omitempty" jsonschema:"resource to read; omit to list"`
 }
 
 type promptsArgs struct {
-	Server    string            `json:"server" jsonschema:"name of the server"`
-	Name      string            `json:"name,omitempty" jsonschema:"which prompt; the list without it"`
+	Server    string            `json:"server"`
+	Name      string            `json:"name,omitempty" jsonschema:"prompt to return; omit to list"`
 	Arguments map[string]string `json:"arguments,omitempty" jsonschema:"arguments of the prompt"`
 }
 

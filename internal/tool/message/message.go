@@ -53,10 +53,10 @@ type Options struct {
 }
 
 type arguments struct {
-	Content string   `json:"content,omitempty" jsonschema:"the text, in Markdown"`
-	To      string   `json:"to,omitempty" jsonschema:"who it is for: a channel as #ops, a person as @ana, or an ID; this conversation if left out"`
-	Channel string   `json:"channel,omitempty" jsonschema:"the platform, such as slack; this conversation's if left out"`
-	Files   []string `json:"files,omitempty" jsonschema:"paths of files in the workspace to attach"`
+	Content string   `json:"content,omitempty"`
+	To      string   `json:"to,omitempty"`
+	Channel string   `json:"channel,omitempty"`
+	Files   []string `json:"files,omitempty"`
 }
 
 type messenger struct {
@@ -67,8 +67,8 @@ type messenger struct {
 // it, so that retries deliver it once.
 func New(o Options) (tool.Tool, error) {
 	m := &messenger{o}
-	return tool.New("message", `Send a message to another chat, or files to any chat, this one included.
-What you say at the end of your work reaches this conversation by itself: do not send it with this tool too.`,
+	return tool.New("message", `Send a Markdown message to another chat, or workspace files to any chat. to is a #channel, @person or ID;
+to and channel (slack, ...) default to this conversation. Your answer arrives here anyway: do not send it with this tool too.`,
 		tool.Keyed, m.run)
 }
 

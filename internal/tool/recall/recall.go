@@ -41,7 +41,7 @@ type Options struct {
 }
 
 type arguments struct {
-	Query string `json:"query" jsonschema:"words to look for; names, places and other rare words find most"`
+	Query string `json:"query"`
 }
 
 type searcher struct {
@@ -52,8 +52,8 @@ type searcher struct {
 // one that everyone shares.
 func New(o Options) (tool.Tool, error) {
 	s := &searcher{o}
-	made, err := tool.New("memory_search", `Search earlier conversations: the log of their summaries, and what was said word for word.
-Use it when somebody refers to something that you do not see.`,
+	made, err := tool.New("memory_search", `Search earlier conversations (summaries and exact words) when someone refers to something you cannot see.
+Rare words, such as names, work best.`,
 		tool.Repeatable, s.run)
 	made.ReadOnly = true
 	return made, err

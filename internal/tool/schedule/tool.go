@@ -16,20 +16,21 @@ import (
 )
 
 type arguments struct {
-	Action  string `json:"action" jsonschema:"add, list or remove"`
-	Message string `json:"message,omitempty" jsonschema:"for add: what is to be done when the job is due, complete in itself"`
-	Name    string `json:"name,omitempty" jsonschema:"for add: a few words by which people recognise the job"`
-	At      string `json:"at,omitempty" jsonschema:"for add, once: the time, such as 2026-03-04T15:30:00+01:00"`
-	Every   int    `json:"every_seconds,omitempty" jsonschema:"for add, again and again: every so many seconds"`
-	Cron    string `json:"cron_expr,omitempty" jsonschema:"for add, by the calendar: minute, hour, day of the month, month, day of the week, such as 0 9 * * 1-5"`
-	Zone    string `json:"tz,omitempty" jsonschema:"for add: the time zone of cron_expr, such as Europe/Berlin"`
-	ID      string `json:"job_id,omitempty" jsonschema:"for remove: the job's ID, as list shows it"`
+	Action  string `json:"action"`
+	Message string `json:"message,omitempty"`
+	Name    string `json:"name,omitempty"`
+	At      string `json:"at,omitempty"`
+	Every   int    `json:"every_seconds,omitempty"`
+	Cron    string `json:"cron_expr,omitempty"`
+	Zone    string `json:"tz,omitempty"`
+	ID      string `json:"job_id,omitempty"`
 }
 
 // Tool returns the agent's cron tool.
 func (j *Jobs) Tool() (tool.Tool, error) {
-	return tool.New("cron", `Keep jobs: reminders and recurring tasks. When a job is due, its message comes to you as a request,
-and your answer goes to this conversation. Actions: add (message, and one of at, every_seconds, cron_expr with tz), list, remove (job_id).`,
+	return tool.New("cron", `Manage reminders and recurring tasks. When one is due, you get its message as a request; your answer goes to
+this conversation. Actions: add, list, remove (job_id). add takes a self-contained message and a time:
+at (2026-03-04T15:30:00+01:00), every_seconds, or cron_expr (0 9 * * 1-5) with tz (Europe/Berlin).`,
 		tool.Keyed, j.run)
 }
 

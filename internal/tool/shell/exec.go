@@ -13,9 +13,9 @@ import (
 
 // arguments are those of exec.
 type arguments struct {
-	Command    string  `json:"command" jsonschema:"the command line, for bash"`
-	Timeout    float64 `json:"timeout,omitempty" jsonschema:"seconds after which the command is ended"`
-	WorkingDir string  `json:"working_dir,omitempty" jsonschema:"directory to run in, absolute or relative to the workspace; the workspace if not given"`
+	Command    string  `json:"command"`
+	Timeout    float64 `json:"timeout,omitempty"`
+	WorkingDir string  `json:"working_dir,omitempty"`
 }
 
 // New returns the exec tool.
@@ -24,9 +24,8 @@ func New(options Options) (tool.Tool, error) {
 	if err != nil {
 		return tool.Tool{}, fmt.Errorf("exec: %w", err)
 	}
-	description := fmt.Sprintf(`Run a shell command and return what it writes and its exit status.
-It runs in the workspace, with no input, and is ended after %v unless timeout says otherwise (at most %v).
-Processes that it leaves in the background are ended when it ends.`, r.Timeout, r.MaxTimeout)
+	description := fmt.Sprintf(`Run a bash command in the workspace, without input. Returns output and exit status. It is killed after timeout
+seconds (default %v, at most %v); background processes are killed when it ends.`, r.Timeout.Seconds(), r.MaxTimeout.Seconds())
 	t, err := tool.New("exec", description, tool.Keyed, r.run)
 	if err != nil {
 		return tool.Tool{}, err

@@ -66,18 +66,17 @@ type waiting struct {
 
 func (r *runner) wait(asked float64) time.Duration { return seconds(asked, usualWait, r.MaxTimeout) }
 
-const startDescription = `Start a command that goes on while you do other things: a server, a long build, a shell or an
-interpreter to talk to. Returns the session's name and what the command writes at first. exec_read returns what it writes
-later, exec_write gives it input, exec_stop ends it, with all its processes. It outlives this request, and is ended after
-%v at most. For a command that soon ends use exec.
-There is no terminal (no pty): full-screen programs, password prompts and Ctrl-C do not work, and some programs
-must be told to be interactive and not to buffer, as with python3 -iu. The first %d MB of the output are kept.`
+const startDescription = `Start a command that keeps running: a server, a build, a shell or interpreter. Waits wait_seconds (default 1)
+at most for it to end. Returns a session name and output; continue with exec_read, exec_write, exec_stop.
+It outlives this request and is killed after timeout seconds, %v at most. No terminal (pty): no full-screen
+programs, password prompts or Ctrl-C; run programs interactive and unbuffered (python3 -iu).
+Keeps the first %d MB of output.`
 
 type startArgs struct {
-	Command    string  `json:"command" jsonschema:"the command line, for bash"`
-	WorkingDir string  `json:"working_dir,omitempty" jsonschema:"directory to run in, absolute or relative to the workspace; the workspace if not given"`
-	Timeout    float64 `json:"timeout,omitempty" jsonschema:"seconds after which the command is ended"`
-	Wait       float64 `json:"wait_seconds,omitempty" jsonschema:"how long to wait for the command to end; 1 if not given"`
+	Command    string  `json:"command"`
+	WorkingDir string  `json:"working_dir,omitempty"`
+	Timeout    float64 `json:"timeout,omitempty"`
+	Wait       float64 `json:"wait_seconds,omitempty"`
 }
 
 func (r *runner) startSession(ctx context.Context, call tool.Call, args startArgs) (tool.Result, error) {

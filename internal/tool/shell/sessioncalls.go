@@ -10,13 +10,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const readDescription = `Return what a session has written since it was read last, and whether it runs. Without a session:
-list those that there are. To wait for a long command to end, give wait_seconds: one call of minutes costs less than many.`
+const readDescription = `Return a session's new output and whether it is running, or list all sessions. Waits wait_seconds (default 1) at
+most for it to end: one long wait costs less than many calls. offset rereads from that byte.`
 
 type readArgs struct {
-	Session string  `json:"session,omitempty" jsonschema:"the session's name, from exec_start; all are listed if not given"`
-	Wait    float64 `json:"wait_seconds,omitempty" jsonschema:"how long to wait for the session to end before returning; 1 if not given"`
-	Offset  int64   `json:"offset,omitempty" jsonschema:"byte of the output to start at, 1 is the first; where the last call ended if not given"`
+	Session string  `json:"session,omitempty"`
+	Wait    float64 `json:"wait_seconds,omitempty"`
+	Offset  int64   `json:"offset,omitempty"`
 }
 
 func (r *runner) readSession(ctx context.Context, call tool.Call, args readArgs) (tool.Result, error) {
@@ -45,15 +45,15 @@ func (r *runner) listSessions(call tool.Call) (tool.Result, error) {
 	return tool.Result{Text: list(all)}, nil
 }
 
-const writeDescription = `Give a session input, as if it was typed, and return what it writes then. A newline is added if the
-input does not end with one, so an empty input is the Enter key.`
+const writeDescription = `Send input to a session and return what it prints within wait_seconds (default 1). Adds a final newline
+unless raw. close ends the input (Ctrl-D).`
 
 type writeArgs struct {
-	Session string  `json:"session" jsonschema:"the session's name, from exec_start"`
-	Input   string  `json:"input" jsonschema:"the text; it can be several lines"`
-	Raw     bool    `json:"raw,omitempty" jsonschema:"add no newline"`
-	Close   bool    `json:"close,omitempty" jsonschema:"this is the last input: the command then finds its end (Ctrl-D)"`
-	Wait    float64 `json:"wait_seconds,omitempty" jsonschema:"how long to wait for what the session writes; 1 if not given"`
+	Session string  `json:"session"`
+	Input   string  `json:"input"`
+	Raw     bool    `json:"raw,omitempty"`
+	Close   bool    `json:"close,omitempty"`
+	Wait    float64 `json:"wait_seconds,omitempty"`
 }
 
 // data is what is written. To close with an empty input is no Enter.
@@ -84,10 +84,10 @@ func (r *runner) writeSession(ctx context.Context, call tool.Call, args writeArg
 	return tool.Result{Text: text, Failed: ended || now.lost}, leftIf(ctx, err)
 }
 
-const stopDescription = `End a session, with all its processes, and return what it had still written.`
+const stopDescription = `End a session and all its processes. Returns its last output.`
 
 type stopArgs struct {
-	Session string `json:"session" jsonschema:"the session's name, from exec_start"`
+	Session string `json:"session"`
 }
 
 func (r *runner) stopSession(ctx context.Context, call tool.Call, args stopArgs) (tool.Result, error) {

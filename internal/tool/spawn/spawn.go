@@ -27,8 +27,8 @@ type Store interface {
 }
 
 type arguments struct {
-	Task  string `json:"task" jsonschema:"what is to be done, with all that the subagent needs to know: it sees nothing of this conversation"`
-	Label string `json:"label,omitempty" jsonschema:"a few words that name the task"`
+	Task  string `json:"task"`
+	Label string `json:"label,omitempty"`
 }
 
 type spawner struct {
@@ -37,8 +37,8 @@ type spawner struct {
 
 // New returns the spawn tool. It stores the task; the workflow starts the subagent.
 func New(s Store) (tool.Tool, error) {
-	return tool.New("spawn", `Hand a task to a subagent that works on it by itself, beside you: good for what takes long or can be done apart.
-You go on at once; its report comes to you as a message when it is done.`,
+	return tool.New("spawn", `Start a subagent on a long or separate task. It cannot see this conversation: tell it all it needs.
+You continue at once; its report arrives as a message.`,
 		protocol.SpawnKind, (&spawner{s}).run)
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const fetchDescription = `Fetches a page from the public web and returns its main content as Markdown, or
-plain text and JSON as they are. Only http and https.`
+const fetchDescription = `Fetch a public http(s) page as Markdown or raw HTML, max_chars (default 50000) at most. Text and JSON
+are unchanged.`
 
 const (
 	bodyLimit    = 5 << 20 // bytes read of a body
@@ -24,9 +24,9 @@ const (
 )
 
 type fetchArgs struct {
-	URL      string `json:"url" jsonschema:"full URL, like https://example.com/page"`
-	MaxChars int    `json:"max_chars,omitempty" jsonschema:"characters of content to return at most, 50000 unless given"`
-	Raw      bool   `json:"raw,omitempty" jsonschema:"return the source of an HTML page as it is"`
+	URL      string `json:"url"`
+	MaxChars int    `json:"max_chars,omitempty"`
+	Raw      bool   `json:"raw,omitempty"`
 }
 
 type fetcher struct {

@@ -13,8 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const searchDescription = `Searches the web. Returns numbered results, each with title, URL and a snippet;
-web_fetch reads a page.`
+const searchDescription = `Search the web. Returns count (default 5, at most 20) titles, URLs and snippets; read pages with web_fetch.`
 
 const (
 	defaultCount = 5
@@ -40,8 +39,8 @@ type Service struct {
 }
 
 type searchArgs struct {
-	Query string `json:"query" jsonschema:"what to search for"`
-	Count int    `json:"count,omitempty" jsonschema:"how many results, 5 unless given, at most 20"`
+	Query string `json:"query"`
+	Count int    `json:"count,omitempty"`
 }
 
 type searcher struct {
