@@ -17,10 +17,10 @@ import (
 // The model that asks for more sees the results of the first ones and can go on.
 const callLimit = 32
 
-// refuseCut answers a completion's last call when the completion was cut by its
-// limit of tokens: the arguments may be half of what the model meant. It comes
-// before the completion is stored, so that the call cannot be run in between.
-func (a *Agent) refuseCut(ctx context.Context, in protocol.CompleteInput, finish string, calls []domain.ToolCall) error {
+// rejectTruncated stores an error as the result of the last call of a completion that
+// reached its token limit, since the call's arguments may be truncated. It runs before
+// the completion is stored, so that the call cannot be made in between.
+func (a *Agent) rejectTruncated(ctx context.Context, in protocol.CompleteInput, finish string, calls []domain.ToolCall) error {
 	if finish != finishLength || len(calls) == 0 {
 		return nil
 	}
@@ -31,16 +31,16 @@ func (a *Agent) refuseCut(ctx context.Context, in protocol.CompleteInput, finish
 		Failed:  true, Filled: true,
 	})
 	if err != nil {
-		return fmt.Errorf("refuse a call that was cut: %w", err)
+		return fmt.Errorf("reject a truncated call: %w", err)
 	}
 	return nil
 }
 
-// finishLength is the finish reason of a completion that was cut.
+// finishLength is the finish reason of a completion that reached its token limit.
 const finishLength = "length"
 
-// completed is a stored completion as the workflow and the UI see it, with each
-// call resolved: how it may be retried, for how long it may run.
+// completed is a stored completion as the workflow and the UI see it, with the kind,
+// timeout and title of each call.
 func (a *Agent) completed(ctx context.Context, session domain.SessionRef, turn domain.Turn, m domain.Message) protocol.CompleteResult {
 	result := protocol.CompleteResult{
 		Preview: text.Preview(m.Content, protocol.PreviewLimit),
@@ -62,7 +62,7 @@ func (a *Agent) completed(ctx context.Context, session domain.SessionRef, turn d
 	return result
 }
 
-// title is what a person is shown of a call's arguments.
+// title is the displayed form of a call's arguments.
 func title(ctx context.Context, tools *tool.Registry, call domain.ToolCall) string {
 	t, err := tools.Lookup(ctx, call.Name)
 	if err != nil {
@@ -71,28 +71,27 @@ func title(ctx context.Context, tools *tool.Registry, call domain.ToolCall) stri
 	return t.Title([]byte(call.Arguments))
 }
 
-// notInName matches what providers do not take in the name of a tool.
+// notInName matches characters that providers reject in tool names.
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 const (
-	// nameLimit bounds the name of a call, as providers do; callCost is what each
-	// call takes up in a payload besides its arguments.
+	// nameLimit bounds the name of a call, as providers do; callCost is the payload size
+	// of a call without its arguments.
 	nameLimit = 64
 	callCost  = nameLimit + 110
-	// resultCost is what a completion takes up in a payload besides its calls.
+	// resultCost is the payload size of a completion without its calls.
 	resultCost = protocol.PreviewLimit + 500
 )
 
-// previewShare is how much of each of n calls' arguments the UI is shown, so that
-// all fit a payload.
+// previewShare bounds the preview of each of n calls' arguments, so that all fit into
+// one payload.
 func previewShare(n int) int {
 	return min(protocol.PreviewLimit/2, (protocol.PayloadLimit-resultCost)/max(n, 1)-callCost)
 }
 
-// named gives each call our own ID, which no other call of the session has:
-// providers repeat theirs, leave them out, or refuse ones that come again. A name
-// that no tool can have is changed to one that they take, for they would refuse
-// the transcript ever after.
+// named gives each call an ID that is unique in the session: providers repeat or omit
+// theirs, and reject repeated ones. It also replaces invalid names, with which
+// providers would reject the transcript from then on.
 func named(in protocol.CompleteInput, calls []domain.ToolCall) []domain.ToolCall {
 	calls = calls[:min(len(calls), callLimit)]
 	for i := range calls {

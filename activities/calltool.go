@@ -26,9 +26,9 @@ import (
 // when another attempt may help.
 func (a *Agent) CallTool(ctx context.Context, in protocol.CallToolInput) (result protocol.CallToolResult, err error) {
 	attempt := int(activity.GetInfo(ctx).Attempt)
-	live, done := alive(ctx)
+	live, done := startHeartbeat(ctx)
 	defer done()
-	defer caught(a.Logger, &err)
+	defer recoverPanic(a.Logger, &err)
 	result, err = a.callTool(live, in, attempt)
 	if asked := result.Approval; asked != nil {
 		asked.Outbox = a.deliverNow(live, asked.Channel, asked.Outbox)

@@ -23,18 +23,18 @@ import (
 // to deliver it.
 func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (result protocol.CompleteResult, err error) {
 	info := activity.GetInfo(ctx)
-	live, done := alive(ctx)
+	live, done := startHeartbeat(ctx)
 	defer done()
-	defer caught(a.Logger, &err)
+	defer recoverPanic(a.Logger, &err)
 	result, err = a.complete(live, in, info)
-	a.tellRetry(ctx, in, int(info.Attempt), err)
+	a.publishRetry(ctx, in, int(info.Attempt), err)
 	result.Outbox = a.deliverNow(live, in.Session.Channel, result.Outbox)
 	return result, failure(ctx, live, err)
 }
 
-// tellRetry tells who watches that a model call failed and will be made again:
-// the attempts may take minutes.
-func (a *Agent) tellRetry(ctx context.Context, in protocol.CompleteInput, attempt int, err error) {
+// publishRetry tells watchers that a model call failed and will be retried, which may
+// take minutes.
+func (a *Agent) publishRetry(ctx context.Context, in protocol.CompleteInput, attempt int, err error) {
 	failed := remote.As(err)
 	if failed == nil || failed.Permanent() || attempt >= serviceTries {
 		return
@@ -61,7 +61,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	}
 	ended := begun.Turn.Status != domain.TurnRunning
 	switch {
-	case begun.Answered, ended && leftOut(begun.Inbound, in.Messages):
+	case begun.Answered, ended && arrivedLate(begun.Inbound, in.Messages):
 		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
 	case begun.Completion != nil:
 		return a.completed(ctx, in.Session, begun.Turn, *begun.Completion), nil
@@ -71,7 +71,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 		return protocol.CompleteResult{}, store.ErrTurnEnded
 	}
 	a.announce(ctx, begun, in)
-	if begun.History, err = a.fill(ctx, begun.History, in.Turn); err != nil {
+	if begun.History, err = a.fillMissingResults(ctx, begun.History, in.Turn); err != nil {
 		return protocol.CompleteResult{}, err
 	}
 	stored, err := a.call(ctx, in, &begun)
@@ -86,9 +86,9 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	return a.completed(ctx, in.Session, begun.Turn, stored), nil
 }
 
-// leftOut reports whether one of the messages is not among those that a turn has
-// taken in: it came after the turn had ended.
-func leftOut(taken []domain.Inbound, messages []string) bool {
+// arrivedLate reports whether the turn did not consume one of the messages, because it
+// had ended before.
+func arrivedLate(taken []domain.Inbound, messages []string) bool {
 	return slices.ContainsFunc(messages, func(id string) bool {
 		return !slices.ContainsFunc(taken, func(m domain.Inbound) bool { return m.ID == id })
 	})
@@ -108,7 +108,7 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *doma
 	}
 	failpoint.Hit("complete.after-model")
 	calls := named(in, response.ToolCalls)
-	if err := a.refuseCut(ctx, in, response.FinishReason, calls); err != nil {
+	if err := a.rejectTruncated(ctx, in, response.FinishReason, calls); err != nil {
 		return domain.Message{}, err
 	}
 	by := a.answered(response)
@@ -151,14 +151,14 @@ func (a *Agent) announce(ctx context.Context, begun domain.Step, in protocol.Com
 	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Reset, Step: in.Step})
 }
 
-// fill gives every tool call of the turn that has no result one that says so.
-func (a *Agent) fill(ctx context.Context, history []domain.Message, turn string) ([]domain.Message, error) {
+// fillMissingResults stores an error as the result of every call of the turn without one.
+func (a *Agent) fillMissingResults(ctx context.Context, history []domain.Message, turn string) ([]domain.Message, error) {
 	missing := prompt.Missing(history, turn)
 	for _, m := range missing {
 		m.Content, m.Failed, m.Filled = "No result: the call was interrupted and its outcome is unknown. Check before doing it again.", true, true
 		stored, err := a.Store.SaveResult(ctx, m)
 		if err != nil {
-			return nil, fmt.Errorf("fill a missing result: %w", err)
+			return nil, fmt.Errorf("store a missing result: %w", err)
 		}
 		history = append(history, stored)
 	}

@@ -32,9 +32,9 @@ var errAnswer = errors.New("the model gave no valid answer")
 // Consolidate takes one batch of earlier turns of a scope into its memory. Without
 // a scope it starts the consolidation of each scope that is due.
 func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (result protocol.ConsolidateResult, err error) {
-	live, done := alive(ctx)
+	live, done := startHeartbeat(ctx)
 	defer done()
-	defer caught(a.Logger, &err)
+	defer recoverPanic(a.Logger, &err)
 	if in.Scope == "" {
 		err = a.consolidateDue(live)
 	} else {
@@ -42,7 +42,7 @@ func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (
 	}
 	a.cooldowns.start(in.Scope, cooldownAfter(err))
 	if errors.Is(err, errAnswer) || errors.Is(err, memory.ErrUnusable) {
-		return result, hopeless(protocol.ErrorInvalid, err.Error())
+		return result, nonRetryable(protocol.ErrorInvalid, err.Error())
 	}
 	return result, failure(ctx, live, err)
 }

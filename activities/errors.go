@@ -22,28 +22,28 @@ import (
 )
 
 const (
-	// serviceTries is how many attempts a service that fails gets before the user
-	// is told. An attempt lost with its worker counts, but never decides.
+	// serviceTries bounds the attempts at a service before the user is told. An attempt
+	// lost with its worker counts but is never the last one.
 	serviceTries = 8
-	// longestWait bounds how long we wait because a service asked us to.
+	// longestWait bounds the delay that a service may ask for.
 	longestWait = 15 * time.Minute
-	// handBack is the delay before the next attempt when this worker gives an
-	// activity back unharmed.
-	handBack = 100 * time.Millisecond
+	// releaseDelay is the delay before the next attempt after this worker released an
+	// activity.
+	releaseDelay = 100 * time.Millisecond
 )
 
 // Types of retryable errors, as the UI shows them.
 const (
-	errorHandBack  = "HandBack"
+	errorRelease   = "Released"
 	errorTemporary = "Temporary"
 )
 
-// errModel says that the model which a session was told to use cannot be had.
+// errModel reports that the model chosen for a session is not available.
 var errModel = errors.New("the model chosen for this conversation cannot be used")
 
-// failure decides what becomes of an activity that ended with err: hopeless
-// errors end the turn with a sentence for the user, the others are tried again.
-// A nil err is nil. ctx is the activity's, live the one from [alive].
+// failure classifies an activity's error: a non-retryable one ends the turn with a
+// sentence for the user, any other is retried. ctx is the activity's context, live
+// the one from [startHeartbeat].
 func failure(ctx, live context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -53,17 +53,17 @@ func failure(ctx, live context.Context, err error) error {
 	}
 	switch failed := remote.As(err); {
 	case errors.Is(err, llm.ErrTooLong):
-		return hopeless(protocol.ErrorTooLong, "The conversation is too long for the model. Start a new one with /new.")
+		return nonRetryable(protocol.ErrorTooLong, "The conversation is too long for the model. Start a new one with /new.")
 	case errors.Is(err, store.ErrTurnEnded), errors.Is(err, domain.ErrNotFound):
-		return hopeless(protocol.ErrorInvalid, "The request had ended already: "+err.Error())
+		return nonRetryable(protocol.ErrorInvalid, "The request had ended already: "+err.Error())
 	case errors.Is(err, errModel):
-		return hopeless(protocol.ErrorRefused, fmt.Sprintf("I could not ask: %v. `/model %s` goes back to the configured one.", err, defaultModel))
+		return nonRetryable(protocol.ErrorRefused, fmt.Sprintf("I could not ask: %v. `/model %s` goes back to the configured one.", err, defaultModel))
 	case failed == nil:
 		return err
 	case failed.Permanent():
-		return hopeless(protocol.ErrorRefused, refusal(failed))
+		return nonRetryable(protocol.ErrorRefused, refusal(failed))
 	case activity.GetInfo(ctx).Attempt >= serviceTries:
-		return hopeless(protocol.ErrorRefused, fmt.Sprintf("I could not get an answer after %d attempts: %v. Try again later.", serviceTries, err))
+		return nonRetryable(protocol.ErrorRefused, fmt.Sprintf("I could not get an answer after %d attempts: %v. Try again later.", serviceTries, err))
 	default:
 		return temporary(failed, err)
 	}
@@ -79,7 +79,7 @@ func undelivered(live context.Context, err error) error {
 		return ended
 	}
 	if errors.Is(err, domain.ErrNotFound) {
-		return hopeless(protocol.ErrorInvalid, "There is no such reply: "+err.Error())
+		return nonRetryable(protocol.ErrorInvalid, "There is no such reply: "+err.Error())
 	}
 	if failed := remote.As(err); failed != nil {
 		return temporary(failed, err)
@@ -87,24 +87,23 @@ func undelivered(live context.Context, err error) error {
 	return err
 }
 
-// temporary is an error that another attempt may cure, after the time that the
-// service asked for.
+// temporary is a retryable error, with the delay that the service asked for.
 func temporary(failed *remote.Error, err error) error {
 	return temporal.NewApplicationErrorWithOptions(text.Cut(err.Error(), protocol.PreviewLimit), errorTemporary, temporal.ApplicationErrorOptions{
 		NextRetryDelay: min(failed.RetryAfter, longestWait),
 	})
 }
 
-// caught turns a panic into an error that ends the step: another attempt would
-// most likely panic, too. It is deferred.
-func caught(log *slog.Logger, err *error) {
+// recoverPanic turns a panic into a non-retryable error: another attempt would most
+// likely panic too. Callers defer it.
+func recoverPanic(log *slog.Logger, err *error) {
 	if p := recover(); p != nil {
 		log.Error("panic", "panic", p, "stack", string(debug.Stack()))
-		*err = hopeless(protocol.ErrorInvalid, fmt.Sprintf("Something broke inside Holdfast (%v). Its log says where.", p))
+		*err = nonRetryable(protocol.ErrorInvalid, fmt.Sprintf("Internal error; see the log. (%v)", p))
 	}
 }
 
-// ctxFailure is what an activity returns whose context ended; nil if it did not.
+// ctxFailure returns the error of an activity whose context has ended, or nil.
 func ctxFailure(ctx context.Context) error {
 	switch cause := context.Cause(ctx); {
 	case cause == nil:
@@ -112,19 +111,19 @@ func ctxFailure(ctx context.Context) error {
 	case errors.Is(cause, tool.ErrStopped):
 		return temporal.NewCanceledError()
 	default:
-		return temporal.NewApplicationErrorWithOptions(cause.Error(), errorHandBack, temporal.ApplicationErrorOptions{
-			NextRetryDelay: handBack,
+		return temporal.NewApplicationErrorWithOptions(cause.Error(), errorRelease, temporal.ApplicationErrorOptions{
+			NextRetryDelay: releaseDelay,
 			Category:       temporal.ApplicationErrorCategoryBenign,
 		})
 	}
 }
 
-// hopeless is an error that no other attempt cures; message is for the user.
-func hopeless(kind, message string) error {
+// nonRetryable is an error that another attempt cannot cure; message is for the user.
+func nonRetryable(kind, message string) error {
 	return temporal.NewApplicationErrorWithOptions(text.Cut(message, protocol.PreviewLimit), kind, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
-// refusal says what a service refused and what to do about it.
+// refusal is the text for the user: why a service refused, and how to fix it.
 func refusal(failed *remote.Error) string {
 	advice := ""
 	switch failed.Status {

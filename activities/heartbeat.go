@@ -12,19 +12,18 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// heartbeatInterval is how often a running activity says that it is alive: often
-// enough for a timeout of 30 s, seldom enough that a short activity never does.
+// heartbeatInterval is well below the heartbeat timeout of 30 s, and long enough that
+// short activities send no heartbeat.
 const heartbeatInterval = 5 * time.Second
 
-// errHandBack is the cause of an activity's end when another attempt will follow:
-// its worker shuts down, or has lost touch with the engine.
-var errHandBack = errors.New("the worker gives the activity back")
+// errRelease is the cause of an activity's context if another attempt will follow: the
+// worker shuts down or has lost its connection to Temporal.
+var errRelease = errors.New("the worker released the activity")
 
-// alive heartbeats for as long as the activity runs, whatever it is busy with,
-// and returns a context whose cause tells why it ended: [tool.ErrStopped] when
-// the user stopped the turn, else [errHandBack]. The caller must call done before
-// it returns.
-func alive(parent context.Context) (ctx context.Context, done func()) {
+// startHeartbeat heartbeats until done is called. The cause of the returned context is
+// [tool.ErrStopped] if the user stopped the turn, and otherwise [errRelease]. The
+// caller must call done before it returns.
+func startHeartbeat(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
 	finished := make(chan struct{})
 	joined := make(chan struct{})
@@ -51,14 +50,13 @@ func alive(parent context.Context) (ctx context.Context, done func()) {
 	}
 }
 
-// endCause says in our words why the SDK ended an activity's context. Only the
-// engine's word that it is cancelled is the user's: heartbeats that fail for a
-// while, or an attempt that timed out while the machine slept, are no reason to
-// end a command that the next attempt will find again.
+// endCause maps the cause with which the SDK ended an activity's context. Only a
+// cancellation comes from the user. After failed heartbeats, or a timeout while the
+// machine slept, the next attempt re-attaches to a running command, which must not end.
 func endCause(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if temporal.IsCanceledError(cause) {
 		return tool.ErrStopped
 	}
-	return fmt.Errorf("%w: %w", errHandBack, cause)
+	return fmt.Errorf("%w: %w", errRelease, cause)
 }

@@ -32,7 +32,7 @@ func TestAliveTellsWhyAnActivityEnded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			parent, cancel := context.WithCancelCause(t.Context())
-			ctx, done := alive(parent)
+			ctx, done := startHeartbeat(parent)
 			defer done()
 			cancel(tt.cause)
 			<-ctx.Done()
@@ -43,7 +43,7 @@ func TestAliveTellsWhyAnActivityEnded(t *testing.T) {
 				given, ok := errors.AsType[*temporal.ApplicationError](err)
 				require.True(t, ok)
 				require.False(t, given.NonRetryable())
-				require.Equal(t, handBack, given.NextRetryDelay())
+				require.Equal(t, releaseDelay, given.NextRetryDelay())
 				require.ErrorIs(t, context.Cause(ctx), tt.cause)
 			}
 		})
@@ -52,7 +52,7 @@ func TestAliveTellsWhyAnActivityEnded(t *testing.T) {
 	t.Run("a call that is cut is no failure of the service", func(t *testing.T) {
 		t.Parallel()
 		parent, cancel := context.WithCancelCause(t.Context())
-		ctx, done := alive(parent)
+		ctx, done := startHeartbeat(parent)
 		defer done()
 		cancel(temporal.NewCanceledError())
 		<-ctx.Done()

@@ -38,7 +38,7 @@ func NewOutbox(s *store.Store, sender channels.Sender, workspace string) *Outbox
 // Deliver sends a reply once. The claim is durable before the post: an attempt
 // that finds one without an outcome first looks whether the reply is there.
 func (o *Outbox) Deliver(ctx context.Context, in protocol.DeliverInput) (protocol.DeliverResult, error) {
-	live, done := alive(ctx)
+	live, done := startHeartbeat(ctx)
 	defer done()
 	result, err := o.deliver(live, in)
 	return result, undelivered(live, err)

@@ -10,30 +10,29 @@ import (
 )
 
 const (
-	// heartbeatTimeout is after how long without a sign of life an activity's
+	// heartbeatTimeout is how long an activity may go without a heartbeat before its
 	// worker counts as lost.
 	heartbeatTimeout = 30 * time.Second
-	// patience bounds how long an activity is retried. It outlasts a machine
-	// that is switched off over a long holiday.
-	patience = 30 * 24 * time.Hour
-	// deliveryPatience bounds how long a reply waits for its channel, and with it
-	// the messages behind it.
-	deliveryPatience = 24 * time.Hour
-	// toolMargin is what a tool call has beyond its own timeout, which the tool
-	// enforces itself.
+	// retryTimeout bounds how long an activity is retried: longer than a machine is
+	// switched off over a holiday.
+	retryTimeout = 30 * 24 * time.Hour
+	// deliveryTimeout bounds how long a reply, and the messages behind it, wait for an
+	// unreachable channel.
+	deliveryTimeout = 24 * time.Hour
+	// toolMargin is added to a tool call's timeout, which the tool enforces itself.
 	toolMargin = time.Minute
 )
 
-// retry is the policy of every activity: how often is decided by the activity,
-// which knows a hopeless error from a worker that was lost.
+// retry is the policy of every activity. It has no maximum of attempts: the activity
+// returns a non-retryable error when another attempt cannot help.
 var retry = temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute}
 
-// modelOptions are for model calls: slow, silent for long, watched by heartbeat.
+// modelOptions are for model calls, which may take long.
 func modelOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		TaskQueue:              protocol.AgentQueue,
 		StartToCloseTimeout:    time.Hour,
-		ScheduleToCloseTimeout: patience,
+		ScheduleToCloseTimeout: retryTimeout,
 		HeartbeatTimeout:       heartbeatTimeout,
 		RetryPolicy:            &retry,
 		Summary:                cut(summary, summaryLimit),
@@ -47,12 +46,12 @@ func toolOptions(summary string, timeout time.Duration) workflow.ActivityOptions
 	return options
 }
 
-// bookOptions are for what only touches the store.
-func bookOptions(summary string) workflow.ActivityOptions {
+// storeActivityOptions are for activities that only access the store.
+func storeActivityOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		TaskQueue:              protocol.AgentQueue,
 		StartToCloseTimeout:    time.Minute,
-		ScheduleToCloseTimeout: patience,
+		ScheduleToCloseTimeout: retryTimeout,
 		RetryPolicy:            &retry,
 		Summary:                summary,
 	}
@@ -63,7 +62,7 @@ func deliveryOptions(channel string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		TaskQueue:              protocol.OutboxQueue(channel),
 		StartToCloseTimeout:    2 * time.Minute,
-		ScheduleToCloseTimeout: deliveryPatience,
+		ScheduleToCloseTimeout: deliveryTimeout,
 		HeartbeatTimeout:       heartbeatTimeout,
 		RetryPolicy:            &retry,
 		Summary:                "reply to " + channel,
@@ -82,26 +81,25 @@ func executeCallTool(ctx workflow.Context, summary string, call protocol.Call, i
 	return workflow.ExecuteActivity(ctx, protocol.CallToolActivity, input)
 }
 
-// executeEndTurn closes a turn whatever becomes of ctx: that it was cancelled is
-// mostly why.
+// executeEndTurn ends a turn, also if ctx is cancelled.
 func executeEndTurn(ctx workflow.Context, input protocol.EndTurnInput) (outbox string, err error) {
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	var result protocol.EndTurnResult
-	ctx = workflow.WithActivityOptions(ctx, bookOptions("end turn: "+string(input.Ending)))
+	ctx = workflow.WithActivityOptions(ctx, storeActivityOptions("end turn: "+string(input.Ending)))
 	err = workflow.ExecuteActivity(ctx, protocol.EndTurnActivity, input).Get(ctx, &result)
 	return result.Outbox, err
 }
 
 func executeAnswer(ctx workflow.Context, input protocol.AnswerInput) (protocol.AnswerResult, error) {
 	var result protocol.AnswerResult
-	ctx = workflow.WithActivityOptions(ctx, bookOptions("/"+string(input.Command)))
+	ctx = workflow.WithActivityOptions(ctx, storeActivityOptions("/"+string(input.Command)))
 	err := workflow.ExecuteActivity(ctx, protocol.AnswerActivity, input).Get(ctx, &result)
 	return result, err
 }
 
-// executeDeliver sends a reply. A session that is cancelled gives up those that it
-// is sending, and still sends what it has to say to that.
+// executeDeliver sends a reply. Cancelling the session aborts a delivery in progress;
+// replies after the cancellation are still sent.
 func executeDeliver(ctx workflow.Context, channel, outbox string) error {
 	if ctx.Err() != nil {
 		var cancel workflow.CancelFunc

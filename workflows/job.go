@@ -18,7 +18,7 @@ const fireTimeout = 10 * time.Second
 // session, where it is a message like any other. A Temporal Schedule starts it.
 func Job(ctx workflow.Context, input protocol.JobInput) (protocol.FireResult, error) {
 	due := dueAt(ctx)
-	options := bookOptions("fire " + input.ID)
+	options := storeActivityOptions("fire " + input.ID)
 	options.StartToCloseTimeout = fireTimeout
 	var result protocol.FireResult
 	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), protocol.FireActivity,

@@ -65,7 +65,7 @@ func executeSubagent(ctx workflow.Context, child protocol.Child, parent string, 
 func executeReport(ctx workflow.Context, input protocol.ReportInput) error {
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	ctx = workflow.WithActivityOptions(ctx, bookOptions("report"))
+	ctx = workflow.WithActivityOptions(ctx, storeActivityOptions("report"))
 	return workflow.ExecuteActivity(ctx, protocol.ReportActivity, input).Get(ctx, nil)
 }
 

@@ -12,7 +12,6 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
@@ -216,14 +215,14 @@ func (c *Client) FailedConsolidation(ctx context.Context, scope string) (at time
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	run, err := c.Run(ctx, protocol.ConsolidationWorkflowID(scope), "")
-	if err != nil || run.Status != statusName(enumspb.WORKFLOW_EXECUTION_STATUS_FAILED) {
+	if err != nil || run.Running() {
 		return time.Time{}, ""
 	}
-	err = c.sdk.GetWorkflow(ctx, run.WorkflowID, run.RunID).Get(ctx, nil)
-	if failed, ok := errors.AsType[*temporal.ApplicationError](err); ok {
-		return run.ClosedAt, failed.Message()
+	var result protocol.ConsolidateResult
+	if err := c.sdk.GetWorkflow(ctx, run.WorkflowID, run.RunID).Get(ctx, &result); err != nil {
+		return run.ClosedAt, "`holdfast runs show " + run.WorkflowID + "` says why"
 	}
-	return run.ClosedAt, "`holdfast runs show " + run.WorkflowID + "` says why"
+	return run.ClosedAt, result.Failure
 }
 
 // statusName is a status as people write it: "continued as new".

@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	enumspb "go.temporal.io/api/enums/v1"
 
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 func TestDoctorFindsMemoriesAndSkillsThatCannotBeUsed(t *testing.T) {
@@ -62,8 +60,8 @@ func TestDoctorFindsConsolidationsThatFailed(t *testing.T) {
 	ask(t, n, "I like tea")
 	ask(t, n, "/new")
 	require.Eventually(t, func() bool {
-		described, err := n.Temporal.SDK().DescribeWorkflowExecution(t.Context(), protocol.ConsolidationWorkflowID("workspace"), "")
-		return err == nil && described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_FAILED
+		_, why := n.Temporal.FailedConsolidation(t.Context(), "workspace")
+		return why != ""
 	}, time.Minute, 20*time.Millisecond)
 	require.Equal(t, 1+3, model.Count(), "a handful of calls, and a rest")
 	out, failed := examine(t, providerAt(n.Config.Home, model.URL))

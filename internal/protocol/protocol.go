@@ -125,9 +125,10 @@ type ConsolidateInput struct {
 	Scope string `json:"scope,omitempty"` // empty: start those that need it
 }
 
-// ConsolidateResult is what came of it.
+// ConsolidateResult is the outcome of a consolidation.
 type ConsolidateResult struct {
-	More bool `json:"more,omitempty"` // there may be more to take in
+	More    bool   `json:"more,omitempty"`    // there may be more turns to consolidate
+	Failure string `json:"failure,omitempty"` // of the workflow: why it ended without consolidating all
 }
 
 // ReportInput asks to end a subagent and to bring its report to its parent.
