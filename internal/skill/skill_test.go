@@ -215,7 +215,7 @@ func TestBuiltinSkillsCanBeReadByTheAgentsTools(t *testing.T) {
 		result, err := read.Run(t.Context(), tool.Call{Arguments: arguments})
 		require.NoError(t, err)
 		require.Contains(t, result.Text, s.Text)
-		require.NotContains(t, result.Text, "go on with offset", "one call is enough")
+		require.NotContains(t, result.Text, "continue with offset", "one call is enough")
 	}
 }
 

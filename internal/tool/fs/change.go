@@ -8,16 +8,16 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// change is what a call wants to make of a file.
+// change is what a call does to a file.
 type change struct {
-	before  string // the file's hash as it is now; empty for none, or none that can be read
+	before  string // current hash; empty if the file does not exist or is unreadable
 	content []byte
-	remove  bool        // there is to be no such file; content means nothing
-	mode    os.FileMode // of a file that is new; 0 for any
+	remove  bool        // delete the file; content is ignored
+	mode    os.FileMode // of a new file; 0 for any
 	refusal error       // why it cannot be done
 }
 
-// intent is what is noted of the change of p.
+// intent returns the journal entry for the change of p.
 func (c change) intent(p place) intent {
 	switch {
 	case c.refusal != nil:
@@ -29,9 +29,9 @@ func (c change) intent(p place) intent {
 	}
 }
 
-// apply makes a change take effect once, whichever of a call's attempts makes
-// it, and reports whether an earlier one did. A refusal is noted like a change,
-// because a file that was changed already may well refuse the same change.
+// apply makes a change once across all attempts of a call, and reports whether an
+// earlier attempt made it. It also journals refusals: a file that was already
+// changed may refuse the same change.
 func (p place) apply(ctx context.Context, call tool.Call, c change) (earlier bool, err error) {
 	if errors.Is(c.refusal, tool.ErrRetry) {
 		return false, c.refusal
@@ -43,8 +43,8 @@ func (p place) apply(ctx context.Context, call tool.Call, c change) (earlier boo
 	return p.settle(ctx, call.Key, c, noted, fresh)
 }
 
-// settle makes the change that was noted, unless an earlier attempt did. noted
-// and fresh are what [note] returned.
+// settle makes the journalled change unless an earlier attempt did. noted and fresh
+// are the results of [note].
 func (p place) settle(ctx context.Context, key string, c change, noted intent, fresh bool) (earlier bool, err error) {
 	want := c.intent(p)
 	switch {
@@ -61,8 +61,8 @@ func (p place) settle(ctx context.Context, key string, c change, noted intent, f
 	switch {
 	case c.remove:
 		err = p.remove(want)
-	case p.remembered() != "":
-		err = p.remember(ctx, c, want)
+	case p.memoryPath() != "":
+		err = p.replaceMemory(ctx, c, want)
 	default:
 		err = p.replace(key, c, want)
 	}
@@ -72,10 +72,10 @@ func (p place) settle(ctx context.Context, key string, c change, noted intent, f
 	return false, err
 }
 
-// doneEarlier is the remark on a change that an interrupted attempt had made.
+// doneEarlier returns a remark if an earlier attempt made the change.
 func doneEarlier(earlier bool) string {
 	if earlier {
-		return " (done by an earlier attempt at this call)"
+		return " (done by an earlier attempt of this call)"
 	}
 	return ""
 }

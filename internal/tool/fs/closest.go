@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	closeEnough  = 0.5       // how much alike a line must be to be worth showing
-	compareLimit = 300       // bytes of a line that are compared and shown
-	searchLimit  = 100 << 10 // lines that are compared
+	closeEnough  = 0.5       // minimum similarity of a line to show
+	compareLimit = 300       // bytes of a line to compare and show
+	searchLimit  = 100 << 10 // lines to compare
 )
 
-// closest finds the line of content that is most like the first line of text
-// that is not blank. number is 0 when none is like it.
+// closest finds the line of content that is most similar to the first non-blank line
+// of text. number is 0 if no line is similar.
 func closest(content []byte, text string) (number int, line string) {
 	wanted := firstLine(text)
 	if wanted == "" {
@@ -43,10 +43,10 @@ func firstLine(text string) string {
 	return ""
 }
 
-// squeeze takes out white space, what old texts get wrong most often.
+// squeeze removes white space, the most frequent mistake in old texts.
 func squeeze(line string) string { return strings.Join(strings.Fields(line), "") }
 
-// bigrams counts the pairs of neighbouring bytes.
+// bigrams counts the pairs of adjacent bytes.
 func bigrams(s string) map[string]int {
 	pairs := make(map[string]int, len(s))
 	for i := range max(len(s)-1, 0) {
@@ -58,7 +58,7 @@ func bigrams(s string) map[string]int {
 	return pairs
 }
 
-// alike is the share of pairs that a and b have in common (Dice's coefficient).
+// alike returns the share of pairs that a and b have in common (Dice coefficient).
 func alike(a, b map[string]int) float64 {
 	common, all := 0, 0
 	for pair, n := range a {

@@ -14,8 +14,7 @@ import (
 
 const editDescription = `Replace text in a file. old_text must match exactly, and only once unless replace_all is set.`
 
-// editLimit is the largest file, in bytes, that is edited.
-const editLimit = 16 << 20
+const editLimit = 16 << 20 // bytes of a file
 
 type editArgs struct {
 	Path       string `json:"path"`
@@ -27,9 +26,9 @@ type editArgs struct {
 func (t tree) editFile(ctx context.Context, call tool.Call, args editArgs) (tool.Result, error) {
 	switch args.OldText {
 	case "":
-		return tool.Result{}, errors.New("old_text is empty; give the text to replace, or use write_file for a whole file")
+		return tool.Result{}, errors.New("old_text is empty; use write_file to write a whole file")
 	case args.NewText:
-		return tool.Result{}, errors.New("old_text and new_text are the same; nothing to do")
+		return tool.Result{}, errors.New("old_text and new_text are the same")
 	}
 	p, err := t.at(args.Path)
 	if err != nil {
@@ -60,14 +59,14 @@ func (t tree) editFile(ctx context.Context, call tool.Call, args editArgs) (tool
 	return tool.Result{Text: text + doneEarlier(earlier)}, nil
 }
 
-// content is all of a file that is small enough to be edited.
+// content returns the content of a file that is small enough to be edited.
 func (p place) content() ([]byte, error) {
 	f, info, err := openToChange(p.root, p.name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	tooLarge := &kindError{fmt.Sprintf("is larger than %d MB, too large to edit; use exec with sed or the like", editLimit>>20)}
+	tooLarge := &kindError{fmt.Sprintf("is larger than %d MB, too large to edit; use exec, for example with sed", editLimit>>20)}
 	if info.Size() > editLimit {
 		return nil, tooLarge
 	}
@@ -78,28 +77,28 @@ func (p place) content() ([]byte, error) {
 	return content, err
 }
 
-// check says, for the model, why the edit cannot be made to content.
+// check returns why the edit does not apply to content, for the model.
 func (a editArgs) check(content []byte) error {
 	found := lineNumbers(content, a.OldText)
 	switch {
 	case len(found) == 1, len(found) > 1 && a.ReplaceAll:
 		return nil
 	case len(found) > 1:
-		return fmt.Errorf("old_text is in it %s, at lines %s; add lines around it to make it unique, or set replace_all",
+		return fmt.Errorf("old_text occurs %s, at lines %s; add surrounding lines to make it unique, or set replace_all",
 			times(len(found)), list(found))
 	}
 	if strings.Contains(a.OldText, "\n") && !strings.Contains(a.OldText, "\r") && bytes.Contains(content, []byte("\r\n")) {
-		return errors.New(`old_text is not in it; the lines of this file end with \r\n, so those of old_text must too`)
+		return errors.New(`old_text was not found; the lines of this file end with \r\n, so those of old_text must as well`)
 	}
 	number, line := closest(content, a.OldText)
 	if number == 0 {
-		return errors.New("old_text is not in it, nor anything like it; read the file again")
+		return errors.New("old_text was not found, nor anything similar; read the file again")
 	}
-	return fmt.Errorf("old_text is not in it; the closest to its first line is line %d: %q; read the file there and copy the text exactly",
+	return fmt.Errorf("old_text was not found; the line most similar to its first line is line %d: %q; read the file there and copy the text exactly",
 		number, line)
 }
 
-// lineNumbers are the lines, from 1, at which text begins, each place once.
+// lineNumbers returns the lines, from 1, at which the occurrences of text start.
 func lineNumbers(content []byte, text string) []int {
 	var found []int
 	line := 1
@@ -122,7 +121,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// list names at most ten numbers.
+// list formats up to ten numbers.
 func list(numbers []int) string {
 	var out []string
 	for i, n := range numbers {

@@ -20,8 +20,8 @@ func TestErrorsOfTheSystemAreExplained(t *testing.T) {
 		says  string
 		retry bool
 	}{
-		{syscall.ENOSPC, "disk or the quota is full", false},
-		{syscall.EDQUOT, "disk or the quota is full", false},
+		{syscall.ENOSPC, "disk or quota is full", false},
+		{syscall.EDQUOT, "disk or quota is full", false},
 		{syscall.EROFS, "file system is read-only", false},
 		{syscall.EACCES, "permission denied", false},
 		{syscall.EIO, "a.txt: input/output error", false},

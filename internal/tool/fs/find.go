@@ -19,8 +19,8 @@ const findDescription = `Find files under path by name: * ? [a-z] {a,b}, ** for 
 names match at any depth.`
 
 const (
-	findLimit = 200     // paths returned
-	walkLimit = 200_000 // files and directories looked at
+	findLimit = 200     // paths in a result
+	walkLimit = 200_000 // files and directories to visit
 )
 
 type findArgs struct {
@@ -63,7 +63,7 @@ func (t tree) findFiles(ctx context.Context, _ tool.Call, args findArgs) (tool.R
 	return tool.Result{Text: text + notes}, nil
 }
 
-// globber returns a function that matches slash-separated paths.
+// globber returns a matcher of slash-separated paths.
 func globber(pattern string) (func(rel string) bool, error) {
 	if !doublestar.ValidatePattern(pattern) {
 		return nil, fmt.Errorf("%q is not a valid pattern; use * ? [a-z] {a,b} and **", pattern)
@@ -79,12 +79,12 @@ func globber(pattern string) (func(rel string) bool, error) {
 }
 
 // errEnough ends a walk whose result is full.
-var errEnough = errors.New("enough was found")
+var errEnough = errors.New("result is full")
 
-// walk calls visit for each file beneath p, links included but not followed, and
-// nothing in .git. A place that is a file is visited itself. name is the file's
-// in p's root, rel is relative to p with slashes. The notes, empty or on a line
-// of their own, say what the caller did not get to see.
+// walk calls visit for each file below p, or for p itself if it is a file. It skips
+// .git and does not follow links. name is the file's name in p's root, rel its
+// slash-separated path relative to p. The notes, if any, tell the model what was
+// left out.
 func (p place) walk(ctx context.Context, visit func(name, rel string) error) (notes string, err error) {
 	start := filepath.ToSlash(p.name)
 	if _, err := p.root.Stat(p.name); err != nil {
@@ -101,7 +101,7 @@ func (p place) walk(ctx context.Context, visit func(name, rel string) error) (no
 		switch {
 		case err != nil:
 			unreadable++
-			return nil //nolint:nilerr // it is counted, and the notes tell
+			return nil //nolint:nilerr // counted and reported in the notes
 		case entry.IsDir() && entry.Name() == ".git" && name != start:
 			return fs.SkipDir
 		case entry.IsDir():
@@ -115,12 +115,12 @@ func (p place) walk(ctx context.Context, visit func(name, rel string) error) (no
 	})
 	switch {
 	case errors.Is(err, errEnough):
-		notes = "\n[there is more; narrow it down by path or pattern]"
+		notes = "\n[more results; narrow the search by path or pattern]"
 	case err != nil:
 		return "", err
 	}
 	if unreadable > 0 {
-		notes += fmt.Sprintf("\n[%d places could not be read]", unreadable)
+		notes += fmt.Sprintf("\n[%d files or directories could not be read]", unreadable)
 	}
 	return notes, nil
 }

@@ -1,5 +1,5 @@
-// Package fs has the agent's tools for files: reading, searching, writing and
-// editing them, kept inside the workspace.
+// Package fs has the agent's file tools, which read, search, write and edit files in
+// the workspace.
 package fs
 
 import (
@@ -11,25 +11,24 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// resultLimit bounds, in bytes, the text that a tool here returns. It is below
-// the 16,000 characters of a tool result that a model sees, so that what a tool
-// says about the rest (where to read on) is never cut off.
+// resultLimit is the maximum size of a result in bytes. It is below the 16,000
+// characters of a tool result that a model sees, so that a closing note, such as
+// where to continue, is never cut off.
 const resultLimit = 15_000
 
-// Options is what the file tools need.
+// Options configure the file tools.
 type Options struct {
-	Workspace string // a directory that exists; relative paths are in it
-	Restrict  bool   // refuse every path that leads out of Workspace
-	Memory    Memory // writes the files that it owns; nil: they are files like any other
+	Workspace string // an existing directory; relative paths start here
+	Restrict  bool   // refuse paths outside Workspace
+	Memory    Memory // writes the files that it owns; nil: no file is special
 }
 
 // New returns read_file, list_dir, find_files, grep, write_file, edit_file and
-// apply_patch. The workspace is opened anew by each call, so it may be replaced
-// meanwhile.
+// apply_patch.
 //
-// Reading tools are repeatable. The others are keyed: they note in the call's
-// journal what each file was and will be, and then replace it by a rename, so
-// that it is always either the old or the new one.
+// The reading tools are repeatable. The others are keyed: they record each file's
+// old and new hash in the call's journal and then replace the file atomically by a
+// rename.
 func New(o Options) ([]tool.Tool, error) {
 	t, err := newTree(o)
 	if err != nil {
@@ -60,11 +59,7 @@ func newTree(o Options) (tree, error) {
 	if err != nil {
 		return tree{}, fmt.Errorf("workspace: %w", err)
 	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return tree{}, fmt.Errorf("workspace: %w", err)
-	}
-	if !info.IsDir() {
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
 		return tree{}, fmt.Errorf("workspace %s is not a directory", dir)
 	}
 	return tree{dir: dir, real: real, restrict: o.Restrict, memory: o.Memory}, nil

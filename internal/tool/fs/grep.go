@@ -17,9 +17,9 @@ const grepDescription = `Search the files under path, or those matching glob (*.
 path:line: text, and path-line- text for context lines, at most 10 around each match. Skips binary files and .git.`
 
 const (
-	grepLine    = 64 << 10 // bytes of a line that are searched
-	grepShown   = 300      // bytes of a line that are shown
-	grepContext = 10       // context lines at most
+	grepLine    = 64 << 10 // bytes of a line to search
+	grepShown   = 300      // bytes of a line to show
+	grepContext = 10       // maximum context lines
 )
 
 type grepArgs struct {
@@ -69,7 +69,7 @@ func (t tree) grep(ctx context.Context, _ tool.Call, args grepArgs) (tool.Result
 	}
 	text := strings.TrimSuffix(s.out.String(), "\n")
 	if s.out.Len() == 0 {
-		text = fmt.Sprintf("nothing matches %q", args.Pattern)
+		text = fmt.Sprintf("no line matches %q", args.Pattern)
 	}
 	if s.skipped > 0 {
 		notes += fmt.Sprintf("\n[%d files could not be read]", s.skipped)
@@ -77,7 +77,7 @@ func (t tree) grep(ctx context.Context, _ tool.Call, args grepArgs) (tool.Result
 	return tool.Result{Text: text + notes}, nil
 }
 
-// search collects the matches in file after file until the result is full.
+// search collects matches from files until the result is full.
 type search struct {
 	re      *regexp.Regexp
 	context int
@@ -87,15 +87,15 @@ type search struct {
 	skipped int
 }
 
-// file searches one file. errEnough says that the result is full.
+// file searches one file. It returns errEnough when the result is full.
 func (s *search) file(ctx context.Context, f *os.File, shown string) error {
 	lines := newLineReader(f, grepLine)
 	if _, binary := lines.binary(); binary {
 		return nil
 	}
-	var before []string // the lines before this one that a match would show
-	after := 0          // lines still to be shown after a match
-	last := 0           // the last line shown
+	var before []string // context lines of a following match
+	after := 0          // context lines left to show after a match
+	last := 0           // last line shown
 	for number := 1; ; number++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -106,7 +106,7 @@ func (s *search) file(ctx context.Context, f *os.File, shown string) error {
 		}
 		if err != nil {
 			s.skipped++
-			return nil //nolint:nilerr // it is counted, and the result tells
+			return nil //nolint:nilerr // counted and reported in the result
 		}
 		line = bytes.TrimRight(line, "\r\n")
 		switch {
@@ -134,7 +134,7 @@ func (s *search) file(ctx context.Context, f *os.File, shown string) error {
 	}
 }
 
-// emit adds a line to the result. errEnough says that there is no room for it.
+// emit adds a line to the result, or returns errEnough if it does not fit.
 func (s *search) emit(format string, args ...any) error {
 	line := fmt.Sprintf(format, args...)
 	if s.full = s.full || s.out.Len()+len(line) > resultLimit; s.full {
@@ -144,7 +144,7 @@ func (s *search) emit(format string, args ...any) error {
 	return nil
 }
 
-// short is a line as it is shown.
+// short truncates a line for display.
 func short(line []byte) string {
 	if len(line) > grepShown {
 		return strings.ToValidUTF8(string(tool.WholeRunes(line[:grepShown])), "\uFFFD") + "…"

@@ -10,31 +10,30 @@ import (
 	"strings"
 )
 
-// edit replaces the lines of a file from one up to, not including, another.
+// edit replaces the lines [from, to) of a file.
 type edit struct {
 	from, to int
-	lines    []string // with their ends
+	lines    []string // with line breaks
 }
 
 // patching is a file while hunks are applied to it.
 type patching struct {
-	lines []string // with their ends
+	lines []string // with line breaks
 	eol   string
 	edits []edit
-	next  int      // where the hunk before ended
-	notes []string // what a model should know of how it went
+	next  int      // end of the previous hunk
+	notes []string // remarks for the model
 }
 
-// patched is what hunks made of a file.
+// patched is a file after its hunks were applied.
 type patched struct {
 	content []byte
-	at      []int // the lines, from 1, where the hunks are in it now
+	at      []int // lines of the hunks, from 1, in the new content
 	notes   []string
 }
 
-// patchContent applies hunks to a file's content. Lines that stay are left as
-// the file has them, however the hunks write them. The error is for the model
-// and says all that does not match.
+// patchContent applies hunks to a file's content. Context lines keep the file's
+// spelling, whatever the hunks have. The error tells the model all mismatches.
 func patchContent(ctx context.Context, content []byte, hunks []hunk) (patched, error) {
 	p := patching{eol: "\n"}
 	for line := range bytes.Lines(content) {
@@ -58,15 +57,15 @@ func patchContent(ctx context.Context, content []byte, hunks []hunk) (patched, e
 	return p.result(), nil
 }
 
-// apply finds the hunk's place and notes the edit: what is between the first and
-// the last line that changes, so that neighbours may have others in common.
+// apply finds the hunk's place and records the edit, from the first to the last
+// changed line, so that adjacent hunks may share context lines.
 func (p *patching) apply(ctx context.Context, h hunk) error {
 	at, err := p.find(ctx, &h)
 	if err != nil {
 		return err
 	}
 	e := edit{from: -1}
-	var stay []string // lines that only belong to the edit if another change follows
+	var stay []string // context lines, part of the edit if another change follows
 	for _, line := range h.lines {
 		if line.sign == ' ' {
 			stay = append(stay, p.lines[at])
@@ -93,8 +92,8 @@ func (p *patching) notef(h *hunk, format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf("hunk %d ", h.number)+fmt.Sprintf(format, args...))
 }
 
-// result puts the edits into the file. It ends as the file did: with the end of
-// a line, or without.
+// result applies the edits to the file. The last line has a line break if it had one
+// before.
 func (p *patching) result() patched {
 	slices.SortStableFunc(p.edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
@@ -122,7 +121,7 @@ func (p *patching) result() patched {
 	return out
 }
 
-// body is a line without its end.
+// body returns a line without its line break.
 func body(line string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 }

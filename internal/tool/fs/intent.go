@@ -14,19 +14,18 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// partLimit bounds, in bytes, the name of an intent: databases bound their keys.
-const partLimit = 200
+const partLimit = 200 // bytes of a journal key
 
-// intent is what a call notes in its journal before it changes a file. Hashes
-// are hex SHA-256 of the content, empty for a file that is not there.
+// intent is the journal entry that a call writes before it changes a file. Hashes
+// are hex SHA-256 of the content, empty for a missing file.
 type intent struct {
 	Path    string `json:"path"`
 	Before  string `json:"before"`
 	After   string `json:"after"`
-	Refused string `json:"refused,omitempty"` // nothing is done, for this reason
+	Refused string `json:"refused,omitempty"` // why the file is not changed
 }
 
-// note stores want, and returns what the first attempt at the call stored.
+// note journals want, and returns what the first attempt of the call journalled.
 func note(ctx context.Context, journal tool.Journal, want intent) (intent, bool, error) {
 	data, err := json.Marshal(want)
 	if err != nil {
@@ -38,11 +37,11 @@ func note(ctx context.Context, journal tool.Journal, want intent) (intent, bool,
 	}
 	stored, fresh, err := journal.Intend(ctx, part, data)
 	if err != nil {
-		return intent{}, false, fmt.Errorf("%w: note the change before making it: %w", tool.ErrRetry, err)
+		return intent{}, false, fmt.Errorf("%w: journal the change: %w", tool.ErrRetry, err)
 	}
 	var noted intent
 	if err := json.Unmarshal(stored, &noted); err != nil {
-		return intent{}, false, fmt.Errorf("%w: the note of it cannot be read: %w", tool.ErrOutcomeUnknown, err)
+		return intent{}, false, fmt.Errorf("%w: read the journal: %w", tool.ErrOutcomeUnknown, err)
 	}
 	return noted, fresh, nil
 }
@@ -52,7 +51,7 @@ func hash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fingerprint gives the hash of the file called name, empty if there is none.
+// fingerprint returns the hash of a file, empty if it does not exist.
 func fingerprint(root *os.Root, name string) (string, error) {
 	f, _, err := openToChange(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,8 +68,8 @@ func fingerprint(root *os.Root, name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// openToChange opens, for reading, a file that is to be replaced. It refuses a
-// link to a file: a rename would put the new content in the place of the link.
+// openToChange opens a file for reading that will be replaced. It refuses symbolic
+// links, since a rename would replace the link itself.
 func openToChange(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
@@ -81,7 +80,7 @@ func openToChange(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return nil, nil, &kindError{fmt.Sprintf("is a symbolic link to %s; change that file instead, or remove the link first", target)}
+		return nil, nil, &kindError{fmt.Sprintf("is a symbolic link to %s; change that file, or remove the link first", target)}
 	}
 	return openRegular(root, name)
 }

@@ -7,20 +7,19 @@ import (
 	"io"
 )
 
-// sniffed is how much of a file's beginning, in bytes, decides whether it is text.
-const sniffed = 8000
+const sniffed = 8000 // bytes that decide whether a file is text
 
-// lineReader reads a file of any size line by line in bounded memory.
+// lineReader reads a file of any size line by line in constant memory.
 type lineReader struct {
 	r     *bufio.Reader
-	limit int // bytes of a line that are kept
+	limit int // bytes of a line to keep
 }
 
 func newLineReader(r io.Reader, limit int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
 }
 
-// binary reports whether what follows does not look like text.
+// binary reports whether the file is not text, judged by head, its start.
 func (l *lineReader) binary() (head []byte, binary bool) {
 	head, _ = l.r.Peek(sniffed)
 	return head, bytes.IndexByte(head, 0) >= 0
@@ -32,8 +31,7 @@ func (l *lineReader) more() bool {
 	return err == nil
 }
 
-// next returns the next line with its end, cut to the limit. At the end of the
-// file err is io.EOF and line is empty.
+// next returns the next line with its line break, cut to the limit, or io.EOF.
 func (l *lineReader) next() (line []byte, cut bool, err error) {
 	for {
 		piece, err := l.r.ReadSlice('\n')

@@ -17,8 +17,8 @@ import (
 const listDescription = `List a directory (default: the workspace), with file sizes.`
 
 const (
-	listLimit = 500    // entries shown
-	scanLimit = 10_000 // entries read and sorted
+	listLimit = 500    // entries to show
+	scanLimit = 10_000 // entries to read and sort
 )
 
 type listArgs struct {
@@ -37,7 +37,7 @@ func (t tree) listDir(_ context.Context, _ tool.Call, args listArgs) (tool.Resul
 		return tool.Result{}, explain(shown, err)
 	}
 	if !info.IsDir() {
-		return tool.Result{}, fmt.Errorf("%s is not a directory; read_file reads files", shown)
+		return tool.Result{}, fmt.Errorf("%s is not a directory; use read_file", shown)
 	}
 	dir, err := p.root.Open(p.name)
 	if err != nil {
@@ -61,7 +61,7 @@ func (t tree) listDir(_ context.Context, _ tool.Call, args listArgs) (tool.Resul
 			if len(entries) == scanLimit {
 				count = fmt.Sprintf("at least %d", scanLimit)
 			}
-			fmt.Fprintf(&out, "[%d of %s entries; use find_files with a pattern to narrow it down]", i, count)
+			fmt.Fprintf(&out, "[%d of %s entries; use find_files with a pattern]", i, count)
 			break
 		}
 		out.WriteString(line)

@@ -7,38 +7,37 @@ import (
 	"strings"
 )
 
-// lookAlikes are the characters that models write for plain ones, and editors
-// for what was typed.
+// lookAlikes maps typographic characters to the plain ones that models and editors
+// confuse them with.
 var lookAlikes = strings.NewReplacer(
 	"‐", "-", "‑", "-", "‒", "-", "–", "-", "—", "-", "―", "-", "−", "-",
 	"‘", "'", "’", "'", "‚", "'", "‛", "'", "“", `"`, "”", `"`, "„", `"`, "‟", `"`, "…", "...",
 	"\u00a0", " ", "\u2002", " ", "\u2003", " ", "\u2007", " ", "\u2009", " ", "\u200a", " ", "\u202f", " ", "\u3000", " ",
 )
 
-// fuzz is a way of comparing lines. Each of the ways forgives more than the one
-// before it.
+// fuzz is a way of comparing lines, in increasing tolerance.
 type fuzz struct {
-	ignores string // for the model; empty if nothing
+	ignores string // differences that it ignores, for the model; empty if none
 	key     func(line string) string
 }
 
 var fuzzes = []fuzz{
 	{"", func(line string) string { return line }},
-	{"white space at the ends of lines", func(line string) string { return strings.TrimRight(line, " \t\r") }},
-	{"white space around lines", strings.TrimSpace},
-	{"white space around lines and how quotes, dashes and spaces are written", plain},
+	{"trailing white space", func(line string) string { return strings.TrimRight(line, " \t\r") }},
+	{"leading and trailing white space", strings.TrimSpace},
+	{"white space around lines and the style of quotes, dashes and spaces", plain},
 }
 
 func plain(line string) string { return strings.TrimSpace(lookAlikes.Replace(line)) }
 
-// find returns the line where the hunk's old lines are.
+// find returns the line where the hunk applies.
 func (p *patching) find(ctx context.Context, h *hunk) (int, error) {
 	start, anchored := p.anchor(ctx, h)
 	old := h.old()
 	if at, found, err := p.place(ctx, h, old, start, anchored); found || err != nil {
 		return at, err
 	}
-	// Blank lines at its end may only separate it from what follows in the patch.
+	// Trailing blank lines may only separate the hunk from what follows.
 	for n := len(h.lines); n > 0 && h.lines[n-1] == (hunkLine{' ', ""}); n-- {
 		h.lines = h.lines[:n-1]
 	}
@@ -60,26 +59,26 @@ func (p *patching) place(ctx context.Context, h *hunk, old []string, start int, 
 		}
 		at, err := p.choose(h, found, start, anchored)
 		if err == nil && f.ignores != "" {
-			p.notef(h, "matches only without regard to %s; check what it added", f.ignores)
+			p.notef(h, "matches only when ignoring %s; check the added lines", f.ignores)
 		}
 		return at, true, err
 	}
 	return 0, false, nil
 }
 
-// insertion is where a hunk goes that has only lines to add.
+// insertion returns where a hunk goes that only adds lines.
 func (p *patching) insertion(h *hunk, start int, anchored bool) (int, error) {
 	switch {
 	case anchored:
 		return start + 1, nil
 	case len(h.anchors) > 0:
-		return 0, fmt.Errorf("hunk %d: there is no line %q", h.number, cutLine(h.anchors[len(h.anchors)-1]))
+		return 0, fmt.Errorf("hunk %d: line %q not found", h.number, cutLine(h.anchors[len(h.anchors)-1]))
 	}
-	p.notef(h, "names no place; its lines were added at the end")
+	p.notef(h, "has no context; its lines were added at the end")
 	return len(p.lines), nil
 }
 
-// anchor returns the line that the hunk's innermost anchor names.
+// anchor returns the line of the hunk's innermost anchor.
 func (p *patching) anchor(ctx context.Context, h *hunk) (at int, found bool) {
 	from := p.next
 	for _, anchor := range h.anchors {
@@ -92,8 +91,8 @@ func (p *patching) anchor(ctx context.Context, h *hunk) (at int, found bool) {
 	return at, found
 }
 
-// seek finds the first line from the given one on, else from the beginning on,
-// that is text, or at least has it in it.
+// seek finds the first line that equals text, or at least contains it, starting at
+// from and wrapping around at the end.
 func (p *patching) seek(ctx context.Context, text string, from int) (int, bool) {
 	for _, f := range fuzzes {
 		if found := p.matches(ctx, []string{text}, f); len(found) > 0 {
@@ -116,7 +115,7 @@ func (p *patching) seek(ctx context.Context, text string, from int) (int, bool) 
 	return first, first >= 0
 }
 
-// matches are the places, clear of earlier edits, where the file has the lines.
+// matches returns where the file has the lines, outside of earlier edits.
 func (p *patching) matches(ctx context.Context, lines []string, f fuzz) []int {
 	keys := make([]string, len(lines))
 	for i, line := range lines {
@@ -144,7 +143,7 @@ func (p *patching) edited(from, to int) bool {
 	return slices.ContainsFunc(p.edits, func(e edit) bool { return from < e.to && e.from < to })
 }
 
-// choose takes the right one of the places where the hunk could be.
+// choose selects one of the places where the hunk matches.
 func (p *patching) choose(h *hunk, found []int, start int, anchored bool) (int, error) {
 	if last := found[len(found)-1]; h.atEnd && last+len(h.old()) == len(p.lines) {
 		return last, nil
@@ -162,11 +161,11 @@ func (p *patching) choose(h *hunk, found []int, start int, anchored bool) (int, 
 		for i, at := range found {
 			numbers[i] = at + 1
 		}
-		return 0, fmt.Errorf("hunk %d could be at several lines: %s; give more lines around it, or above it %q with a line that comes before the right place",
+		return 0, fmt.Errorf("hunk %d matches at several lines: %s; add more context lines, or %q with a line that precedes the right place",
 			h.number, list(numbers), anchorMark)
 	}
 	if len(h.anchors) > 0 {
-		p.notef(h, "is not below the line that its %s names, but is in the file only once", anchorMark)
+		p.notef(h, "does not follow the line that its %s names, but matches only once", anchorMark)
 	}
 	return found[0], nil
 }

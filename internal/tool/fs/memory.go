@@ -10,19 +10,19 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// Memory replaces the files in which the agent remembers: others write them too,
-// and no version of them is lost.
+// Memory replaces the agent's memory files, which others write as well, without
+// losing a version.
 type Memory interface {
-	// Owns reports whether a file, with a path in the workspace, is one of memory's.
+	// Owns reports whether a workspace path is a memory file.
 	Owns(name string) bool
-	// Replace replaces a file that still has the hash base; else it returns
+	// Replace replaces a file that still has the hash base, or returns
 	// [memory.ErrChanged].
 	Replace(ctx context.Context, name, base string, content []byte) error
 }
 
-// remembered is the path in the workspace of a file that memory owns; empty for
-// any other.
-func (p place) remembered() string {
+// memoryPath returns the workspace path of a file that memory owns; empty for other
+// files.
+func (p place) memoryPath() string {
 	name, in := within(p.tree.real, filepath.Join(p.root.Name(), p.name))
 	if !in || p.tree.memory == nil || !p.tree.memory.Owns(filepath.ToSlash(name)) {
 		return ""
@@ -30,13 +30,13 @@ func (p place) remembered() string {
 	return filepath.ToSlash(name)
 }
 
-// remember is [place.replace] for a file of memory.
-func (p place) remember(ctx context.Context, c change, want intent) error {
+// replaceMemory is [place.replace] for a memory file.
+func (p place) replaceMemory(ctx context.Context, c change, want intent) error {
 	now, err := fingerprint(p.root, p.name)
 	if err != nil || now == want.After {
 		return err
 	}
-	err = p.tree.memory.Replace(ctx, p.remembered(), want.Before, c.content)
+	err = p.tree.memory.Replace(ctx, p.memoryPath(), want.Before, c.content)
 	switch {
 	case err == nil:
 		return nil

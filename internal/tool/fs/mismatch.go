@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// shownLines is how many of a hunk's lines an error shows.
-const shownLines = 4
+const shownLines = 4 // of a hunk, in an error
 
-// mismatch says that the lines of a hunk are nowhere in the file, and where they
-// nearly are.
+// mismatch returns the error for a hunk whose lines were not found, with the most
+// similar place.
 func (p *patching) mismatch(number int, old []string) error {
 	var wanted strings.Builder
 	for i, line := range old {
@@ -19,19 +18,19 @@ func (p *patching) mismatch(number int, old []string) error {
 		}
 		wanted.WriteString("\n\t" + cutLine(line))
 	}
-	return fmt.Errorf("hunk %d is not in the file, which should have these lines:%s\n%s; read the file there and copy its lines exactly",
+	return fmt.Errorf("hunk %d not found; the file should have these lines:%s\n%s; read the file there and copy its lines exactly",
 		number, &wanted, p.nearest(old))
 }
 
-// nearest describes the place that has most of the lines.
+// nearest describes the place that matches most of the lines.
 func (p *patching) nearest(old []string) string {
 	at, same := p.mostAlike(old)
 	if same == 0 {
 		number, line := closest([]byte(strings.Join(p.lines, "")), strings.Join(old, "\n"))
 		if number == 0 {
-			return "nothing in it is like them"
+			return "no line is similar"
 		}
-		return fmt.Sprintf("the closest to the first of them is line %d: %q", number, cutLine(line))
+		return fmt.Sprintf("the line most similar to the first is line %d: %q", number, cutLine(line))
 	}
 	for i, line := range old {
 		switch {
@@ -45,12 +44,10 @@ func (p *patching) nearest(old []string) string {
 	return fmt.Sprintf("they are at line %d, but an earlier hunk changes that place", at+1)
 }
 
-// compareLines bounds how many lines of a hunk are looked for when it is not in
-// the file: the first ones tell enough.
-const compareLines = 100
+const compareLines = 100 // of a hunk, to find a similar place
 
-// mostAlike returns the place with most of the lines, and how many these are.
-// Blank ones do not count.
+// mostAlike returns the place that matches most of the lines, and how many. Blank
+// lines do not count.
 func (p *patching) mostAlike(old []string) (at, same int) {
 	old = old[:min(len(old), compareLines)]
 	keys := make([]string, len(old))

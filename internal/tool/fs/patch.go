@@ -30,8 +30,7 @@ Lines of an update start with a space (unchanged), - (removed) or + (added). Sur
 unchanged lines, exactly as in the file; if they repeat, put @@ and an earlier line first, such as the function's.
 *** End of File after a change anchors it there.`
 
-// patchFiles is how many files a patch may touch.
-const patchFiles = 100
+const patchFiles = 100 // maximum number of files in a patch
 
 type patchArgs struct {
 	Patch string `json:"patch"`
@@ -50,7 +49,7 @@ func (t tree) applyPatch(ctx context.Context, call tool.Call, args patchArgs) (t
 		}
 	}
 	if ctx.Err() != nil {
-		return tool.Result{}, context.Cause(ctx) // not for what a section says of it
+		return tool.Result{}, context.Cause(ctx) // sections may have failed because of it
 	}
 	if err := p.note(ctx, call.Journal); err != nil {
 		return tool.Result{}, err
@@ -61,8 +60,8 @@ func (t tree) applyPatch(ctx context.Context, call tool.Call, args patchArgs) (t
 	return p.report()
 }
 
-// note notes what becomes of each file, of all before the first is changed. An
-// error says that nothing is done, now or ever.
+// note journals the changes of all files before the first is made. An error means
+// that no attempt changes anything.
 func (p *plan) note(ctx context.Context, journal tool.Journal) error {
 	refusal := p.refusal()
 	if errors.Is(refusal, tool.ErrRetry) {
@@ -84,8 +83,8 @@ func (p *plan) note(ctx context.Context, journal tool.Journal) error {
 	return nil
 }
 
-// refusal says why the patch as a whole cannot be applied. An attempt that finds
-// files changed by an earlier one has reasons too; then other things are noted.
+// refusal returns why the patch does not apply. It may also be set because an
+// earlier attempt changed files; the journal then has that attempt's intents.
 func (p *plan) refusal() error {
 	var errs []error
 	for _, f := range p.files {
@@ -99,12 +98,12 @@ func (p *plan) refusal() error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return fmt.Errorf("nothing was changed, because the patch does not fit:\n%w", errors.Join(errs...))
+	return fmt.Errorf("nothing was changed; the patch does not apply:\n%w", errors.Join(errs...))
 }
 
-// carryOut makes the changes: files are written before others are removed, so
-// that a crash in between leaves a moved file twice and not at all. An error
-// says that another attempt has to go on.
+// carryOut makes the changes. It writes files before it removes others, so that a
+// crash leaves a moved file twice rather than not at all. An error asks for another
+// attempt.
 func (p *plan) carryOut(ctx context.Context, key string) error {
 	for _, removals := range []bool{false, true} {
 		for _, f := range p.files {
@@ -112,7 +111,7 @@ func (p *plan) carryOut(ctx context.Context, key string) error {
 				continue
 			}
 			if f.movedTo != nil && f.movedTo.failed != nil {
-				f.failed = fmt.Errorf("%s was not removed, since %s was not written", f.shown(), f.movedTo.shown())
+				f.failed = fmt.Errorf("%s was not removed because %s was not written", f.shown(), f.movedTo.shown())
 				continue
 			}
 			f.earlier, f.failed = f.place.settle(ctx, key, f.change(), f.noted, f.fresh)
@@ -127,7 +126,7 @@ func (p *plan) carryOut(ctx context.Context, key string) error {
 	return nil
 }
 
-// report says what was done, and what could not be.
+// report returns what was done, and an error if something failed.
 func (p *plan) report() (tool.Result, error) {
 	var done []string
 	var failed []error
@@ -143,6 +142,6 @@ func (p *plan) report() (tool.Result, error) {
 	if len(failed) == 0 {
 		return tool.Result{Text: text}, nil
 	}
-	return tool.Result{}, fmt.Errorf("the patch was not applied as a whole. Done:\n%s\nNot done:\n%w",
+	return tool.Result{}, fmt.Errorf("the patch was applied only in part. Done:\n%s\nNot done:\n%w",
 		cmp.Or(text, "nothing"), errors.Join(failed...))
 }

@@ -110,7 +110,7 @@ func TestApplyPatch(t *testing.T) {
 			"does without a line that is not there if there is one place only",
 			files{"a": "x\ny\n"},
 			files{"a": "x\nz\n"},
-			patch("*** Update File: a", "@@ nowhere", "-y", "+z"), "hunk 1 is not below the line that its @@ names",
+			patch("*** Update File: a", "@@ nowhere", "-y", "+z"), "hunk 1 does not follow the line that its @@ names",
 		},
 		{
 			"finds the last place",
@@ -134,7 +134,7 @@ func TestApplyPatch(t *testing.T) {
 			"adds at the end",
 			files{"a": "x\n"},
 			files{"a": "x\nnew\n"},
-			patch("*** Update File: a", "@@", "+new"), "hunk 1 names no place; its lines were added at the end",
+			patch("*** Update File: a", "@@", "+new"), "hunk 1 has no context; its lines were added at the end",
 		},
 		{
 			"fills an empty file",
@@ -262,10 +262,10 @@ func TestSloppyPatches(t *testing.T) {
 		{"with line numbers", envelope(change[0], "@@ -1,4 +1,4 @@ def g():", change[2], change[3], change[4]), ""},
 		{"with @@ twice in a line", envelope(change[0], "@@ def f(): @@", change[3], change[4]), ""},
 		{"with the note of diff on the last newline", envelope(append(change, `\ No newline at end of file`)...), ""},
-		{"without the sign of lines that stay", envelope(change[0], "def f():", change[3], change[4], " ", "    return x"), "white space around lines"},
-		{"without white space at the ends", envelope(change[0], change[2], `-    x = "a"`, change[4]), "hunk 1 matches only without regard to white space at the ends of lines"},
-		{"with another indentation", envelope(change[0], " def f():", "-\tx = \"a\"", change[4]), "hunk 1 matches only without regard to white space around lines"},
-		{"with quotes that look alike", envelope(change[0], " def f():", "-    x\u00a0= “a”", change[4]), "how quotes, dashes and spaces are written"},
+		{"without the sign of lines that stay", envelope(change[0], "def f():", change[3], change[4], " ", "    return x"), "leading and trailing white space"},
+		{"without white space at the ends", envelope(change[0], change[2], `-    x = "a"`, change[4]), "hunk 1 matches only when ignoring trailing white space"},
+		{"with another indentation", envelope(change[0], " def f():", "-\tx = \"a\"", change[4]), "hunk 1 matches only when ignoring leading and trailing white space"},
+		{"with quotes that look alike", envelope(change[0], " def f():", "-    x\u00a0= “a”", change[4]), "the style of quotes, dashes and spaces"},
 		{"with a hunk that changes nothing", envelope(change[0], "@@", " def f():", "@@", change[3], change[4]), ""},
 	}
 	for _, tt := range tests {

@@ -116,7 +116,7 @@ func TestPatchAfterACrash(t *testing.T) {
 		b.write(t, "dir/new", "by somebody else")
 		_, err := b.attempt(t, journal, "apply_patch", crashing.patch)
 		require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
-		require.ErrorContains(t, err, "old was not removed, since dir/new was not written")
+		require.ErrorContains(t, err, "old was not removed because dir/new was not written")
 		require.Equal(t, "1\n", b.content(t, "old"))
 	})
 
@@ -126,7 +126,7 @@ func TestPatchAfterACrash(t *testing.T) {
 		b.write(t, "a", "x\n")
 		wrong := patch("*** Update File: a", "-z", "+y", "*** Add File: b")
 		_, first := b.attempt(t, journal, "apply_patch", wrong)
-		require.ErrorContains(t, first, "hunk 1 is not in the file")
+		require.ErrorContains(t, first, "hunk 1 not found")
 		b.write(t, "a", "z\n")
 		_, second := b.attempt(t, journal, "apply_patch", wrong)
 		require.EqualError(t, second, first.Error())
@@ -158,6 +158,6 @@ func TestPatchThatFailsInTheMiddle(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(b.dir, "dir", ".holdfast-"+keyHash+".tmp"), 0o755))
 	_, err := b.run(t, "apply_patch", patch("*** Update File: a", "-x", "+y", "*** Update File: dir/b", "*** Move to: dir/c", "-x", "+y"))
 	require.ErrorContains(t, err, "Done:\nupdated a, at line 1\nNot done:\n")
-	require.ErrorContains(t, err, "dir/b was not removed, since dir/c was not written")
+	require.ErrorContains(t, err, "dir/b was not removed because dir/c was not written")
 	require.Equal(t, files{"a": "y\n", "dir/b": "x\n"}, b.files(t))
 }

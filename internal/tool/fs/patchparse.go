@@ -31,7 +31,7 @@ const (
 	deleteFile
 )
 
-// headers are the lines that a section begins with.
+// headers are the lines that start a section.
 var headers = []struct {
 	mark      string
 	operation operation
@@ -48,20 +48,20 @@ type section struct {
 
 // hunk is one place of a file that a patch changes.
 type hunk struct {
-	number  int      // from 1, in its section, as the patch has them
-	anchors []string // lines that come before it in the file, outermost first
+	number  int      // from 1, in its section
+	anchors []string // lines that precede it in the file, outermost first
 	lines   []hunkLine
-	atEnd   bool // it says that its last line is the file's
+	atEnd   bool // its last line is the file's last line
 }
 
-// hunkLine is a line of a hunk. Its sign is ' ' for one that stays, '-' for one
-// that goes and '+' for one that comes.
+// hunkLine is a line of a hunk. Its sign is ' ' for context, '-' for a removed and
+// '+' for an added line.
 type hunkLine struct {
 	sign byte
 	text string
 }
 
-// old are the lines that a file must have.
+// old returns the lines that the file must have.
 func (h hunk) old() []string {
 	var old []string
 	for _, line := range h.lines {
@@ -76,8 +76,8 @@ func (h hunk) changes() bool {
 	return slices.ContainsFunc(h.lines, func(line hunkLine) bool { return line.sign != ' ' })
 }
 
-// parsePatch reads a patch as models write it: there may be anything before its
-// first line and after its last, such as a fence or a shell's here-document.
+// parsePatch parses a patch as models write it. It ignores text around the patch,
+// such as a code fence or a here-document.
 func parsePatch(text string) ([]section, error) {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -94,19 +94,19 @@ func parsePatch(text string) ([]section, error) {
 		}
 	}
 	if len(p.sections) == 0 {
-		return nil, fmt.Errorf("the patch names no file; it needs a line that begins with %q, %q or %q", addMark, updateMark, deleteMark)
+		return nil, fmt.Errorf("the patch names no file; it needs a line that starts with %q, %q or %q", addMark, updateMark, deleteMark)
 	}
 	for i := range p.sections {
 		s := &p.sections[i]
 		s.hunks = slices.DeleteFunc(s.hunks, func(h hunk) bool { return !h.changes() })
 		if s.operation == updateFile && s.moveTo == "" && len(s.hunks) == 0 {
-			return nil, fmt.Errorf("the patch has no changes for %s: a line to remove begins with -, one to add with +", s.path)
+			return nil, fmt.Errorf("the patch has no changes for %s: lines to remove start with -, lines to add with +", s.path)
 		}
 	}
 	return p.sections, nil
 }
 
-// unwrap returns what is between the first and the last line of the patch.
+// unwrap returns the lines between the patch's begin and end markers.
 func unwrap(lines []string) ([]string, error) {
 	begin := -1
 	for i, line := range lines {
@@ -123,14 +123,14 @@ func unwrap(lines []string) ([]string, error) {
 			return lines[begin+1 : end], nil
 		}
 	}
-	// Half of a patch must not pass for a whole one.
-	return nil, fmt.Errorf("the patch does not end with the line %q; was it cut off?", endMark)
+	// A truncated patch must not be applied.
+	return nil, fmt.Errorf("the patch does not end with the line %q; was it truncated?", endMark)
 }
 
 // patchParser collects sections line by line.
 type patchParser struct {
 	sections []section
-	closed   bool // the last hunk is complete: another line begins the next one
+	closed   bool // the last hunk is complete; the next line starts another
 }
 
 func (p *patchParser) line(line string) error {
@@ -144,7 +144,7 @@ func (p *patchParser) line(line string) error {
 		if blank {
 			return nil
 		}
-		return fmt.Errorf("%q comes before the first file of the patch", cutLine(line))
+		return fmt.Errorf("%q precedes the first file of the patch", cutLine(line))
 	}
 	s := &p.sections[len(p.sections)-1]
 	switch {
@@ -153,24 +153,24 @@ func (p *patchParser) line(line string) error {
 	case blank && s.operation == deleteFile, strings.TrimSpace(line) == eofMark:
 		return nil
 	case s.operation == deleteFile:
-		return fmt.Errorf("%q does not belong below %s %s, which needs no more lines", cutLine(line), deleteMark, s.path)
+		return fmt.Errorf("%q cannot follow %s %s", cutLine(line), deleteMark, s.path)
 	case strings.HasPrefix(line, "+"), blank:
 		s.added = append(s.added, line)
 		return nil
 	}
-	return fmt.Errorf("%q does not begin with +, as every line of the new file %s must", cutLine(line), s.path)
+	return fmt.Errorf("%q does not start with +, as each line of the new file %s must", cutLine(line), s.path)
 }
 
 func (p *patchParser) begin(operation operation, path string) error {
 	if path == "" {
-		return errors.New("a file of the patch has no path")
+		return errors.New("a file in the patch has no path")
 	}
 	p.sections = append(p.sections, section{operation: operation, path: path})
 	p.closed = true
 	return nil
 }
 
-// lineNumbersOnly is what a unified diff has after @@, and what follows it.
+// lineNumbersOnly matches the line numbers of a unified diff after @@.
 var lineNumbersOnly = regexp.MustCompile(`^\s*-\d+(,\d+)? \+\d+(,\d+)? @@.*$`)
 
 func (p *patchParser) updateLine(s *section, line string) error {
@@ -178,7 +178,7 @@ func (p *patchParser) updateLine(s *section, line string) error {
 	if path, ok := strings.CutPrefix(line, moveMark); ok {
 		s.moveTo = strings.TrimSpace(path)
 		if s.moveTo == "" || len(s.hunks) > 0 {
-			return fmt.Errorf("%q must name a path, directly below %s %s", cutLine(line), updateMark, s.path)
+			return fmt.Errorf("%q must name a path and directly follow %s %s", cutLine(line), updateMark, s.path)
 		}
 		return nil
 	}
@@ -198,12 +198,12 @@ func (p *patchParser) updateLine(s *section, line string) error {
 		return nil
 	}
 	if strings.HasPrefix(line, "***") {
-		return fmt.Errorf("%q is no line of a patch; one that the file has begins with a space", cutLine(line))
+		return fmt.Errorf("%q is not a valid patch line; context lines start with a space", cutLine(line))
 	}
 	if strings.HasPrefix(line, `\ No newline`) || (trimmed == "" && p.closed) {
 		return nil
 	}
-	read := hunkLine{' ', line} // the sign of a line that stays is easily forgotten
+	read := hunkLine{' ', line} // models often omit the sign of context lines
 	if line != "" && strings.IndexByte(" +-", line[0]) >= 0 {
 		read = hunkLine{line[0], line[1:]}
 	}
@@ -212,8 +212,8 @@ func (p *patchParser) updateLine(s *section, line string) error {
 	return nil
 }
 
-// hunk is the one that a line belongs to. A line with @@ begins one, unless it
-// follows another such line.
+// hunk returns the hunk that a line belongs to. An anchor starts a new hunk unless
+// it follows another anchor.
 func (p *patchParser) hunk(s *section, anchor bool) *hunk {
 	n := len(s.hunks)
 	if p.closed || (anchor && len(s.hunks[n-1].lines) > 0) {
@@ -223,8 +223,8 @@ func (p *patchParser) hunk(s *section, anchor bool) *hunk {
 	return &s.hunks[len(s.hunks)-1]
 }
 
-// content is that of a new file. Blank lines without a sign at its end only
-// separate it from what follows in the patch.
+// content returns the content of a new file. It drops trailing blank lines without a
+// sign, which only separate it from the next section.
 func (s section) content() []byte {
 	lines := s.added
 	for len(lines) > 0 && !strings.HasPrefix(lines[len(lines)-1], "+") {
@@ -238,8 +238,7 @@ func (s section) content() []byte {
 	return []byte(content.String())
 }
 
-// shownLine is how much of a line, in bytes, an error shows.
-const shownLine = 160
+const shownLine = 160 // bytes of a line, in an error
 
 func cutLine(line string) string {
 	if len(line) > shownLine {

@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// plan is what a patch makes of files. It is made without changing any.
+// plan is the effect of a patch, computed before any file is changed.
 type plan struct {
 	tree  tree
-	files []*patchFile // in the order in which the patch names them
+	files []*patchFile // in the order of the patch
 }
 
-// patchFile is a file that a patch touches, first as it is, and then, section by
-// section, as it will be.
+// patchFile is a file of a patch: first its state on disk, then, updated section by
+// section, the state that the patch gives it.
 type patchFile struct {
 	place  place
-	before string // its hash on the disk
+	before string // hash on disk
 
 	exists  bool
-	content []byte // nil as long as it is as on the disk
+	content []byte // nil if unchanged
 	mode    os.FileMode
-	movedTo *patchFile // the one that has its content now; nil for none
-	from    string     // where its content was before
-	at      []int      // the lines that changed
+	movedTo *patchFile // where its content was moved; nil if it was not
+	from    string     // path that its content was moved from
+	at      []int      // changed lines
 	notes   []string
-	refusal error // why the patch does not fit it
+	refusal error // why the patch does not apply
 
 	noted   intent
 	fresh   bool
 	earlier bool  // an earlier attempt made the change
-	failed  error // why it could not be made
+	failed  error // why the change failed
 }
 
 func (p *plan) close() {
@@ -40,8 +40,8 @@ func (p *plan) close() {
 	}
 }
 
-// add takes in what a section does. What does not fit is noted with the file; an
-// error says that the patch cannot be applied whatever is in the files.
+// add applies a section to the plan. Mismatches are recorded with the file; an error
+// means that the patch is invalid regardless of the files.
 func (p *plan) add(ctx context.Context, s section) error {
 	f, err := p.file(s.path)
 	if err != nil {
@@ -56,9 +56,9 @@ func (p *plan) add(ctx context.Context, s section) error {
 	switch {
 	case f.refusal != nil:
 	case f.movedTo != nil:
-		f.refusal = fmt.Errorf("%s: the patch moves it to %s before; use that path", f.shown(), f.movedTo.shown())
+		f.refusal = fmt.Errorf("%s: an earlier section moves it to %s; use that path", f.shown(), f.movedTo.shown())
 	case s.operation == addFile && f.exists:
-		f.refusal = fmt.Errorf("%s exists already; update it, or delete it first in the same patch", f.shown())
+		f.refusal = fmt.Errorf("%s already exists; update it, or delete it first in the same patch", f.shown())
 	case s.operation == addFile:
 		f.exists, f.content = true, s.content()
 	case !f.exists:
@@ -74,7 +74,7 @@ func (p *plan) add(ctx context.Context, s section) error {
 	return nil
 }
 
-// file is the one of a path, which may be written in several ways.
+// file returns the file of a path, the same one for different spellings.
 func (p *plan) file(path string) (*patchFile, error) {
 	at, err := p.tree.at(path)
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *plan) file(path string) (*patchFile, error) {
 	f := &patchFile{place: at}
 	p.files = append(p.files, f)
 	if len(p.files) > patchFiles {
-		return nil, fmt.Errorf("the patch touches more than %d files; divide it", patchFiles)
+		return nil, fmt.Errorf("the patch changes more than %d files; split it", patchFiles)
 	}
 	if f.before, err = fingerprint(at.root, at.name); err != nil {
 		f.before, f.refusal = "unreadable", explain(f.shown(), err)
@@ -100,7 +100,7 @@ func (p *plan) file(path string) (*patchFile, error) {
 
 func (f *patchFile) shown() string { return f.place.show(f.place.name) }
 
-// update applies hunks to what the file has so far.
+// update applies hunks to the file's planned content.
 func (f *patchFile) update(ctx context.Context, hunks []hunk) error {
 	if f.content == nil {
 		content, err := f.place.content()
@@ -117,19 +117,19 @@ func (f *patchFile) update(ctx context.Context, hunks []hunk) error {
 		return fmt.Errorf("%s: %w", f.shown(), err)
 	}
 	if string(made.content) == string(f.content) {
-		return fmt.Errorf("%s: the patch adds the same lines that it removes", f.shown())
+		return fmt.Errorf("%s: the patch removes and adds the same lines", f.shown())
 	}
 	f.content, f.at, f.notes = made.content, made.at, append(f.notes, made.notes...)
 	return nil
 }
 
-// move gives the file's content to another one, which must not exist.
+// move moves the file's content to another file, which must not exist.
 func (f *patchFile) move(to *patchFile) {
 	if f.refusal != nil {
 		return
 	}
 	if to.refusal == nil && to.exists {
-		to.refusal = fmt.Errorf("%s exists already; %s cannot be moved there", to.shown(), f.shown())
+		to.refusal = fmt.Errorf("%s already exists; cannot move %s there", to.shown(), f.shown())
 	}
 	if to.refusal == nil {
 		to.exists, to.content, to.mode = true, f.content, f.mode
@@ -138,12 +138,12 @@ func (f *patchFile) move(to *patchFile) {
 	f.exists, f.content, f.movedTo, f.at, f.notes = false, nil, to, nil, nil
 }
 
-// change is what the whole patch makes of the file.
+// change returns the change that the whole patch makes to the file.
 func (f *patchFile) change() change {
 	return change{before: f.before, content: f.content, remove: !f.exists, mode: f.mode, refusal: f.refusal}
 }
 
-// describe says what was done to the file, nothing if it only was one on the way.
+// describe reports what was done to the file; empty if it existed only in between.
 func (f *patchFile) describe() string {
 	var line strings.Builder
 	switch {

@@ -21,36 +21,36 @@ func TestPatchesThatDoNotFit(t *testing.T) {
 		says  []string
 	}{
 		{"a line that is not there", []string{"*** Update File: a", "@@", " def f():", "-    x = 2", "+    x = 3"}, []string{
-			"nothing was changed", "a: hunk 1 is not in the file", "\n\tdef f():\n\t    x = 2\n", `most of them are at line 1, but line 2 is "    x = 1", not "    x = 2"`,
+			"nothing was changed", "a: hunk 1 not found", "\n\tdef f():\n\t    x = 2\n", `most of them are at line 1, but line 2 is "    x = 1", not "    x = 2"`,
 		}},
-		{"a line that is much like one", []string{"*** Update File: a", "-    xx = 1", "+"}, []string{`the closest to the first of them is line 2: "    x = 1"`}},
-		{"a line that is like none", []string{"*** Update File: a", "-completely different", "+"}, []string{"nothing in it is like them"}},
+		{"a line that is much like one", []string{"*** Update File: a", "-    xx = 1", "+"}, []string{`the line most similar to the first is line 2: "    x = 1"`}},
+		{"a line that is like none", []string{"*** Update File: a", "-completely different", "+"}, []string{"no line is similar"}},
 		{"lines beyond the end", []string{"*** Update File: b", " y", " more", "+"}, []string{`but the file ends before "more"`}},
 		{"a long hunk", []string{"*** Update File: a", "-1", "-2", "-3", "-4", "-5", "-6"}, []string{"\n\t4\n\t… and 2 more"}},
-		{"several places", []string{"*** Update File: a", "-    return x", "+"}, []string{"hunk 1 could be at several lines: 3, 5", "@@"}},
+		{"several places", []string{"*** Update File: a", "-    return x", "+"}, []string{"hunk 1 matches at several lines: 3, 5", "@@"}},
 		{"the same place twice", []string{"*** Update File: b", "-y", "+1", "@@", "-y", "+2"}, []string{"hunk 2", "line 1, but an earlier hunk changes that place"}},
-		{"an addition below a line that is not there", []string{"*** Update File: a", "@@ nowhere", "+x"}, []string{`there is no line "nowhere"`}},
+		{"an addition below a line that is not there", []string{"*** Update File: a", "@@ nowhere", "+x"}, []string{`line "nowhere" not found`}},
 		{"several things at once", []string{"*** Update File: a", "-no", "+", "@@", "-neither", "+", "*** Delete File: d"}, []string{
 			"a: hunk 1", "hunk 2", "d does not exist",
 		}},
-		{"a change that is none", []string{"*** Update File: a", "-    x = 1", "+    x = 1"}, []string{"adds the same lines that it removes"}},
+		{"a change that is none", []string{"*** Update File: a", "-    x = 1", "+    x = 1"}, []string{"removes and adds the same lines"}},
 		{"no file to update", []string{"*** Update File: d", "+x"}, []string{"d does not exist"}},
 		{"no file to move", []string{"*** Update File: d", "*** Move to: e"}, []string{"d does not exist"}},
-		{"a new file that is there", []string{"*** Add File: a", "+x"}, []string{"a exists already", "delete it first"}},
-		{"a file in the way of a move", []string{"*** Update File: a", "*** Move to: dir/c"}, []string{"dir/c exists already; a cannot be moved there"}},
-		{"a file that moved away", []string{"*** Update File: a", "*** Move to: d", "*** Update File: a", "+x"}, []string{"the patch moves it to d before"}},
+		{"a new file that is there", []string{"*** Add File: a", "+x"}, []string{"a already exists", "delete it first"}},
+		{"a file in the way of a move", []string{"*** Update File: a", "*** Move to: dir/c"}, []string{"dir/c already exists; cannot move a there"}},
+		{"a file that moved away", []string{"*** Update File: a", "*** Move to: d", "*** Update File: a", "+x"}, []string{"an earlier section moves it to d"}},
 		{"a file that was deleted", []string{"*** Delete File: a", "*** Update File: a", "+x"}, []string{"a does not exist"}},
 		{"a directory", []string{"*** Delete File: dir"}, []string{"dir is a directory"}},
-		{"a path through a file", []string{"*** Add File: b/c", "+x"}, []string{"a part of the path is a file"}},
+		{"a path through a file", []string{"*** Add File: b/c", "+x"}, []string{"a part of the path is not a directory"}},
 
 		{"no file", nil, []string{"names no file"}},
 		{"nothing to do", []string{"*** Update File: a", "@@", " def f():"}, []string{"no changes for a"}},
 		{"no path", []string{"*** Delete File: "}, []string{"has no path"}},
-		{"lines before the first file", []string{"+x"}, []string{"before the first file"}},
-		{"a new file without signs", []string{"*** Add File: d", "x"}, []string{`"x" does not begin with +`}},
-		{"lines for a file that goes", []string{"*** Delete File: a", "-x"}, []string{"does not belong below"}},
-		{"a move too late", []string{"*** Update File: a", "-x", "*** Move to: d"}, []string{"must name a path, directly below"}},
-		{"a mark that there is not", []string{"*** Update File: a", "*** Rename: d"}, []string{`"*** Rename: d" is no line of a patch`}},
+		{"lines before the first file", []string{"+x"}, []string{"precedes the first file"}},
+		{"a new file without signs", []string{"*** Add File: d", "x"}, []string{`"x" does not start with +`}},
+		{"lines for a file that goes", []string{"*** Delete File: a", "-x"}, []string{"cannot follow"}},
+		{"a move too late", []string{"*** Update File: a", "-x", "*** Move to: d"}, []string{"must name a path and directly follow"}},
+		{"a mark that there is not", []string{"*** Update File: a", "*** Rename: d"}, []string{`"*** Rename: d" is not a valid patch line`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestPatchesThatDoNotFit(t *testing.T) {
 		b.fill(t, before)
 		for patch, says := range map[string]string{
 			"": `no line "*** Begin Patch"`, "--- a\n+++ a\n@@ -1 +1 @@\n-y\n+z\n": `no line "*** Begin Patch"`,
-			"*** Begin Patch\n*** Delete File: a\n": "was it cut off?",
+			"*** Begin Patch\n*** Delete File: a\n": "was it truncated?",
 		} {
 			_, err := b.run(t, "apply_patch", args{"patch": patch})
 			require.ErrorContains(t, err, says)

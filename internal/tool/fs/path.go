@@ -9,36 +9,35 @@ import (
 	"syscall"
 )
 
-// pathLimit is the longest path, in bytes, that Linux takes.
-const pathLimit = 4096
+const pathLimit = 4096 // bytes; Linux's limit
 
-// kernelTrees are not files but the kernel's view of the machine, the secrets in
-// our own environment included. They are refused also without a restriction.
+// kernelTrees show the state of the kernel, including the secrets in our own
+// environment. They are refused even without a restriction.
 var kernelTrees = [...]string{"/proc", "/sys", "/dev"}
 
-// tree is the files that calls may touch.
+// tree is the set of files that calls may access.
 type tree struct {
 	dir      string // the workspace as configured, absolute
-	real     string // the same without symbolic links
+	real     string // dir without symbolic links
 	restrict bool
 	memory   Memory
 }
 
-// place is where a path leads: a name, clean and relative, in a root that
-// nothing can leave, whatever becomes of the links on the way.
+// place is a resolved path: a clean, relative name in a root that symbolic links
+// cannot escape.
 type place struct {
 	tree tree
 	root *os.Root
 	name string
 }
 
-// at resolves a path as a model gave it. The place must be closed.
+// at resolves a path given by a model. The caller must close the place.
 func (t tree) at(path string) (place, error) {
 	switch {
 	case strings.ContainsRune(path, 0):
-		return place{}, errors.New("the path has a NUL character in it; give a plain path")
+		return place{}, errors.New("the path contains a NUL character")
 	case len(path) > pathLimit:
-		return place{}, fmt.Errorf("the path is too long: %d bytes, at most %d are possible", len(path), pathLimit)
+		return place{}, fmt.Errorf("the path is too long: %d bytes, the limit is %d", len(path), pathLimit)
 	}
 	if t.restrict {
 		name, err := t.inside(path)
@@ -53,14 +52,14 @@ func (t tree) at(path string) (place, error) {
 	path = withoutLinks(filepath.Clean(path))
 	for _, kernel := range kernelTrees {
 		if _, in := within(kernel, path); in {
-			return place{}, fmt.Errorf("%s is refused: the file tools do not read or write %s", path, kernel)
+			return place{}, fmt.Errorf("%s is refused: the file tools cannot access %s", path, kernel)
 		}
 	}
 	top := filepath.VolumeName(path) + string(filepath.Separator)
 	return t.open(top, filepath.Clean(strings.TrimPrefix(path, top)))
 }
 
-// inside makes path relative to the workspace, or says that it is not in it.
+// inside returns path relative to the workspace, or an error if it is outside.
 func (t tree) inside(path string) (string, error) {
 	name := filepath.Clean(path)
 	if filepath.IsAbs(name) {
@@ -71,7 +70,7 @@ func (t tree) inside(path string) (string, error) {
 		}
 	}
 	if !filepath.IsLocal(name) {
-		return "", fmt.Errorf("%q is outside the workspace %s; only paths inside it are allowed", path, t.dir)
+		return "", fmt.Errorf("%q is outside the workspace %s", path, t.dir)
 	}
 	return name, nil
 }
@@ -86,8 +85,8 @@ func (t tree) open(dir, name string) (place, error) {
 
 func (p place) close() { _ = p.root.Close() }
 
-// show gives a name in p's root as the model should write it: relative to the
-// workspace, absolute elsewhere.
+// show returns a name in p's root as the model should write it: relative to the
+// workspace, or absolute outside it.
 func (p place) show(name string) string {
 	path := filepath.Join(p.root.Name(), name)
 	if rel, in := within(p.tree.real, path); in {
@@ -96,14 +95,14 @@ func (p place) show(name string) string {
 	return strings.ToValidUTF8(path, "\uFFFD")
 }
 
-// within reports whether path is dir or beneath it, and gives it relative to dir.
+// within reports whether path is dir or below it, and returns it relative to dir.
 func within(dir, path string) (string, bool) {
 	rel, err := filepath.Rel(dir, path)
 	return rel, err == nil && filepath.IsLocal(rel)
 }
 
-// withoutLinks resolves the symbolic links of the part of path that exists.
-// [os.Root] refuses absolute links, which an unrestricted path may well have.
+// withoutLinks resolves the symbolic links in the existing part of path. [os.Root]
+// refuses absolute links, which unrestricted paths may contain.
 func withoutLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -115,11 +114,11 @@ func withoutLinks(path string) string {
 	return filepath.Join(withoutLinks(parent), filepath.Base(path))
 }
 
-// openRegular opens a regular file for reading, and nothing else: a FIFO would
-// block, and a device may do anything.
+// openRegular opens a regular file for reading and refuses others: a FIFO would
+// block, and a device could do anything.
 func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
-	// Looked at before it is opened, since opening alone can have effects; without
-	// blocking, and looked at again, since it may have been swapped.
+	// Check before opening, since opening alone can have effects, and again after
+	// it, since the file may have been replaced in between.
 	info, err := root.Stat(name)
 	if err != nil {
 		return nil, nil, err

@@ -15,8 +15,7 @@ import (
 
 const readDescription = `Read a text file from line offset: limit lines (default 2000) or 15 kB at most. Says where to continue.`
 
-// readLines is how many lines are returned unless the call says otherwise.
-const readLines = 2000
+const readLines = 2000 // default limit
 
 type readArgs struct {
 	Path   string `json:"path"`
@@ -38,7 +37,7 @@ func (t tree) readFile(ctx context.Context, _ tool.Call, args readArgs) (tool.Re
 
 	lines := newLineReader(f, resultLimit)
 	if head, binary := lines.binary(); binary {
-		return tool.Result{Text: fmt.Sprintf("%s is a binary file (%s, %d bytes); it is not shown",
+		return tool.Result{Text: fmt.Sprintf("%s is a binary file (%s, %d bytes) and is not shown",
 			p.show(p.name), http.DetectContentType(head), info.Size())}, nil
 	}
 	w := window{first: max(args.Offset, 1), count: readLines}
@@ -51,14 +50,15 @@ func (t tree) readFile(ctx context.Context, _ tool.Call, args readArgs) (tool.Re
 	return tool.Result{Text: w.String()}, nil
 }
 
-// window is a part of a file: count lines from the first on, as far as they fit.
+// window is the part of a file that is returned: up to count lines from first, as
+// far as they fit.
 type window struct {
 	first, count int
 
 	text    bytes.Buffer
-	seen    int  // lines read, the skipped ones included
-	more    bool // there are lines after the window
-	cutLine bool // the window's only line did not fit
+	seen    int  // lines read, including skipped ones
+	more    bool // lines follow the window
+	cutLine bool // the window's only line was truncated
 }
 
 func (w *window) read(ctx context.Context, lines *lineReader) error {
@@ -89,7 +89,7 @@ func (w *window) read(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// String is the window's text, followed by what there is to know about it.
+// String returns the window's text and a note about it.
 func (w *window) String() string {
 	var notes []string
 	text := w.text.Bytes()
@@ -97,18 +97,18 @@ func (w *window) String() string {
 	case w.seen == 0:
 		notes = append(notes, "the file is empty")
 	case w.seen < w.first:
-		notes = append(notes, fmt.Sprintf("the file has only %d lines, there is no line %d", w.seen, w.first))
+		notes = append(notes, fmt.Sprintf("the file has %d lines, fewer than offset %d", w.seen, w.first))
 	case w.more:
-		notes = append(notes, fmt.Sprintf("lines %d to %d; there is more, go on with offset %d", w.first, w.seen, w.seen+1))
+		notes = append(notes, fmt.Sprintf("lines %d to %d; continue with offset %d", w.first, w.seen, w.seen+1))
 	case w.first > 1:
-		notes = append(notes, fmt.Sprintf("lines %d to %d, the end of the file", w.first, w.seen))
+		notes = append(notes, fmt.Sprintf("lines %d to %d, end of file", w.first, w.seen))
 	}
 	if w.cutLine {
-		notes = append(notes, fmt.Sprintf("line %d is longer than %d bytes and was cut", w.seen, resultLimit))
+		notes = append(notes, fmt.Sprintf("line %d is longer than %d bytes and was truncated", w.seen, resultLimit))
 		text = tool.WholeRunes(text)
 	}
 	if !utf8.Valid(text) {
-		notes = append(notes, "the file is not valid UTF-8; broken bytes are shown as \uFFFD")
+		notes = append(notes, "the file is not valid UTF-8; invalid bytes are shown as \uFFFD")
 	}
 	out := strings.ToValidUTF8(string(text), "\uFFFD")
 	if len(notes) == 0 {

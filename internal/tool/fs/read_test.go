@@ -36,28 +36,28 @@ func TestReadFile(t *testing.T) {
 		{
 			"the first lines", numbered(10),
 			args{"limit": 2},
-			"line 1\nline 2\n[lines 1 to 2; there is more, go on with offset 3]",
+			"line 1\nline 2\n[lines 1 to 2; continue with offset 3]",
 		},
 		{
 			"lines in the middle", numbered(10),
 			args{"offset": 4, "limit": 2},
-			"line 4\nline 5\n[lines 4 to 5; there is more, go on with offset 6]",
+			"line 4\nline 5\n[lines 4 to 5; continue with offset 6]",
 		},
-		{"the last lines", numbered(10), args{"offset": 10, "limit": 5}, "line 10\n[lines 10 to 10, the end of the file]"},
+		{"the last lines", numbered(10), args{"offset": 10, "limit": 5}, "line 10\n[lines 10 to 10, end of file]"},
 		{"exactly all lines", numbered(3), args{"limit": 3}, numbered(3)},
-		{"beyond the end", numbered(3), args{"offset": 9}, "[the file has only 3 lines, there is no line 9]"},
+		{"beyond the end", numbered(3), args{"offset": 9}, "[the file has 3 lines, fewer than offset 9]"},
 		{"nonsense numbers", numbered(1), args{"offset": -5, "limit": -1}, numbered(1)},
 		{
 			"broken UTF-8", "ok\xff\xfe!\n",
 			args{},
-			"ok\uFFFD!\n[the file is not valid UTF-8; broken bytes are shown as \uFFFD]",
+			"ok\uFFFD!\n[the file is not valid UTF-8; invalid bytes are shown as \uFFFD]",
 		},
 		{
 			"a very long line", "x" + long + "\nend\n",
 			args{},
-			"x" + long[:14_998] + "\n[lines 1 to 1; there is more, go on with offset 2; line 1 is longer than 15000 bytes and was cut]",
+			"x" + long[:14_998] + "\n[lines 1 to 1; continue with offset 2; line 1 is longer than 15000 bytes and was truncated]",
 		},
-		{"binary content", "\x7fELF\x00\x01", args{}, "a.txt is a binary file (application/octet-stream, 6 bytes); it is not shown"},
+		{"binary content", "\x7fELF\x00\x01", args{}, "a.txt is a binary file (application/octet-stream, 6 bytes) and is not shown"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestReadFilePagesThroughALargeFile(t *testing.T) {
 		require.Less(t, len(page), 16_000)
 		text, note, found := strings.Cut(page, "[lines ")
 		got.WriteString(text)
-		if !found || strings.Contains(note, "the end") {
+		if !found || strings.Contains(note, "end of file") {
 			break
 		}
 		_, err := fmt.Sscanf(note[strings.Index(note, "offset"):], "offset %d]", &offset)
@@ -100,7 +100,7 @@ func TestReadFileStreamsAHugeFile(t *testing.T) {
 	require.Contains(t, b.must(t, "read_file", args{"path": "huge"}), "is a binary file")
 	b.write(t, "text", strings.Repeat("x", 9000)+"\n")
 	require.NoError(t, os.Truncate(filepath.Join(b.dir, "text"), 8<<30))
-	require.Contains(t, b.must(t, "read_file", args{"path": "text", "limit": 1}), "go on with offset 2")
+	require.Contains(t, b.must(t, "read_file", args{"path": "text", "limit": 1}), "continue with offset 2")
 	_, err := b.run(t, "edit_file", args{"path": "text", "old_text": "x", "new_text": "y"})
 	require.ErrorContains(t, err, "too large to edit")
 }
@@ -126,7 +126,7 @@ func TestAMissingFileIsSaidToBeMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	_, err := b.run(t, "read_file", args{"path": "missing.txt"})
-	require.EqualError(t, err, "missing.txt does not exist; find_files and list_dir show what does")
+	require.EqualError(t, err, "missing.txt does not exist; use find_files or list_dir")
 }
 
 func TestListDir(t *testing.T) {
@@ -162,7 +162,7 @@ func TestListDir(t *testing.T) {
 		b := setup(t, true)
 		b.write(t, "a.txt", "")
 		_, err := b.run(t, "list_dir", args{"path": "a.txt"})
-		require.EqualError(t, err, "a.txt is not a directory; read_file reads files")
+		require.EqualError(t, err, "a.txt is not a directory; use read_file")
 	})
 }
 
@@ -204,7 +204,7 @@ func TestFindFilesBoundsItsResult(t *testing.T) {
 		b.write(t, fmt.Sprintf("%03d.txt", i), "")
 	}
 	text := b.must(t, "find_files", args{"pattern": "*.txt"})
-	require.Contains(t, text, "199.txt\n[there is more;")
+	require.Contains(t, text, "199.txt\n[more results;")
 	require.NotContains(t, text, "200.txt")
 }
 
@@ -238,7 +238,7 @@ func TestGrep(t *testing.T) {
 			args{"pattern": "func", "context": 2, "glob": "*.go"},
 			"a.go-1- package a\na.go-2- \na.go:3: func One() {}\na.go-4- \na.go-5- \na.go-6- \na.go:7: func two() {}",
 		},
-		{"nothing", args{"pattern": "nowhere"}, `nothing matches "nowhere"`},
+		{"nothing", args{"pattern": "nowhere"}, `no line matches "nowhere"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestGrepBoundsItsResult(t *testing.T) {
 	}
 	text := b.must(t, "grep", args{"pattern": "match", "context": 10})
 	require.Less(t, len(text), 16_000)
-	require.True(t, strings.HasSuffix(text, "[there is more; narrow it down by path or pattern]"))
+	require.True(t, strings.HasSuffix(text, "[more results; narrow the search by path or pattern]"))
 }
 
 func TestEditFile(t *testing.T) {
@@ -305,14 +305,14 @@ func TestEditFileRefuses(t *testing.T) {
 		{
 			"text that differs in white space, showing it", "func a() {\n\treturn 1\n}\n",
 			args{"old_text": "    return 1", "new_text": "x"},
-			[]string{"not in it", `line 2: "\treturn 1"`},
+			[]string{"was not found", `line 2: "\treturn 1"`},
 		},
 		{
 			"text that is almost there, showing the closest", "alpha\nreturn total + 1\nomega\n",
 			args{"old_text": "return total - 1", "new_text": "x"},
 			[]string{`line 2: "return total + 1"`},
 		},
-		{"text that nothing is like", "alpha\n", args{"old_text": "zzzz", "new_text": "x"}, []string{"nor anything like it"}},
+		{"text that nothing is like", "alpha\n", args{"old_text": "zzzz", "new_text": "x"}, []string{"nor anything similar"}},
 		{"text with other line ends", "a\r\nb\r\n", args{"old_text": "a\nb", "new_text": "x"}, []string{`\r\n`}},
 		{"an empty old text", "a", args{"old_text": "", "new_text": "x"}, []string{"old_text is empty", "write_file"}},
 		{"a change that is none", "a", args{"old_text": "a", "new_text": "a"}, []string{"the same"}},

@@ -12,9 +12,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// replace puts the change's content in the place of the file, all of it or
-// nothing, provided that the file still is what want says it was. It is on the
-// disk on return.
+// replace atomically replaces the file with the change's content if the file still
+// has the hash want.Before. The change is durable on return.
 func (p place) replace(key string, c change, want intent) error {
 	parent, base := filepath.Dir(p.name), filepath.Base(p.name)
 	_, err := p.root.Stat(parent)
@@ -22,8 +21,8 @@ func (p place) replace(key string, c change, want intent) error {
 	if err := p.root.MkdirAll(parent, 0o755); err != nil {
 		return err
 	}
-	// One descriptor of the directory for all that follows: whatever happens to the
-	// path meanwhile, the temporary file and the rename stay together.
+	// One directory descriptor for all that follows keeps the temporary file and
+	// the rename together even if the path changes.
 	dir, err := p.root.OpenRoot(parent)
 	if err != nil {
 		return err
@@ -38,7 +37,7 @@ func (p place) replace(key string, c change, want intent) error {
 	if err := temp.fill(c.content, cmp.Or(modeOf(dir, base), c.mode)); err != nil {
 		return err
 	}
-	// Looked at as late as possible: reading, noting and syncing took their time.
+	// Check as late as possible: writing and syncing take time.
 	now, err := fingerprint(dir, base)
 	switch {
 	case err != nil:
@@ -55,10 +54,10 @@ func (p place) replace(key string, c change, want intent) error {
 	return p.syncDirs(parent, made)
 }
 
-// errChanged says that a file is not what it was when the call looked at it first.
-var errChanged = &kindError{"was changed by somebody else just now; nothing was written, read it again first"}
+// errChanged reports that a file changed since the call first read it.
+var errChanged = &kindError{"was changed by somebody else in the meantime and was not written; read it again"}
 
-// remove deletes the file, provided that it still is what want says it was.
+// remove deletes the file if it still has the hash want.Before.
 func (p place) remove(want intent) error {
 	parent, base := filepath.Dir(p.name), filepath.Base(p.name)
 	dir, err := p.root.OpenRoot(parent)
@@ -84,7 +83,7 @@ func (p place) remove(want intent) error {
 	return p.syncDirs(parent, false)
 }
 
-// modeOf is the mode that a new version of the file must have; 0 for any.
+// modeOf returns the mode that a new version of the file must have; 0 for any.
 func modeOf(dir *os.Root, name string) os.FileMode {
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -93,8 +92,7 @@ func modeOf(dir *os.Root, name string) os.FileMode {
 	return info.Mode().Perm()
 }
 
-// syncDirs makes an entry of the directory durable, and, when directories were
-// made, theirs too.
+// syncDirs syncs the directory, and its parents if they were created.
 func (p place) syncDirs(dir string, made bool) error {
 	for {
 		d, err := p.root.Open(dir)
@@ -103,7 +101,7 @@ func (p place) syncDirs(dir string, made bool) error {
 			_ = d.Close()
 		}
 		if err != nil {
-			// The rename has happened; whether it survives a power cut nobody can say.
+			// The rename took effect, but may not survive a power failure.
 			return fmt.Errorf("%w: sync the directory: %w", tool.ErrOutcomeUnknown, err)
 		}
 		if !made || dir == "." {
@@ -113,8 +111,8 @@ func (p place) syncDirs(dir string, made bool) error {
 	}
 }
 
-// tempFile is where a call puts content before it is renamed. It is locked, so
-// that a late attempt cannot meddle with the file of the one that replaced it.
+// tempFile holds new content before the rename. It is locked, so that a superseded
+// attempt cannot interfere with its successor's file.
 type tempFile struct {
 	dir     *os.Root
 	name    string
@@ -122,15 +120,15 @@ type tempFile struct {
 	renamed bool
 }
 
-// openTemp opens the call's temporary file in dir, the one a crashed attempt
-// left there included: its name derives from the call's key.
+// openTemp opens the call's temporary file in dir. Its name derives from the call's
+// key, so it may be a file that a crashed attempt left behind.
 func openTemp(dir *os.Root, key string) (*tempFile, error) {
 	name := ".holdfast-" + hash([]byte(key))[:20] + ".tmp"
 	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	// Some file systems have no locks; there the lock is done without.
+	// Some file systems have no locks; do without there.
 	busy := errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 	mine, err := f.Stat()
 	if err == nil && !busy {
@@ -140,12 +138,12 @@ func openTemp(dir *os.Root, key string) (*tempFile, error) {
 	}
 	if busy || err != nil || !mine.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, fmt.Errorf("%w: another attempt at this call is writing the file", tool.ErrRetry)
+		return nil, fmt.Errorf("%w: another attempt of this call is writing the file", tool.ErrRetry)
 	}
 	return &tempFile{dir: dir, name: name, file: f}, nil
 }
 
-// fill writes content through to the disk. A mode of 0 leaves a new file's mode.
+// fill writes content durably. A mode of 0 leaves the file's mode.
 func (t *tempFile) fill(content []byte, mode os.FileMode) error {
 	if err := t.file.Truncate(0); err != nil {
 		return err
@@ -161,7 +159,7 @@ func (t *tempFile) fill(content []byte, mode os.FileMode) error {
 	return t.file.Sync()
 }
 
-// discard removes the file unless it was renamed, and only then lets go of it.
+// discard removes the file unless it was renamed, and then releases the lock.
 func (t *tempFile) discard() {
 	if !t.renamed {
 		_ = t.dir.Remove(t.name)

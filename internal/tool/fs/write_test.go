@@ -45,12 +45,12 @@ func TestWriteFile(t *testing.T) {
 		require.Empty(t, b.content(t, "empty"))
 	})
 
-	t.Run("says so when a part of the path is a file", func(t *testing.T) {
+	t.Run("says so when a part of the path is not a directory", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, true)
 		b.write(t, "file", "x")
 		_, err := b.run(t, "write_file", args{"path": "file/a.txt", "content": "x"})
-		require.ErrorContains(t, err, "a part of the path is a file")
+		require.ErrorContains(t, err, "a part of the path is not a directory")
 	})
 
 	t.Run("notes what it is about to do, before doing it", func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestReplayOfACreatedFile(t *testing.T) {
 	_, err := b.attempt(t, journal, "write_file", create)
 	require.ErrorIs(t, err, tool.ErrRetry)
 	require.Empty(t, b.names(t))
-	for _, says := range []string{"wrote 5 bytes to new/a.txt", "wrote 5 bytes to new/a.txt (done by an earlier attempt at this call)"} {
+	for _, says := range []string{"wrote 5 bytes to new/a.txt", "wrote 5 bytes to new/a.txt (done by an earlier attempt of this call)"} {
 		text, err := b.attempt(t, journal, "write_file", create)
 		require.NoError(t, err)
 		require.Equal(t, says, text)
@@ -197,7 +197,7 @@ func TestARefusedChangeStaysRefused(t *testing.T) {
 	b.write(t, "a.txt", "something")
 	edit := args{"path": "a.txt", "old_text": "missing", "new_text": "new"}
 	_, first := b.attempt(t, journal, "edit_file", edit)
-	require.ErrorContains(t, first, "old_text is not in it")
+	require.ErrorContains(t, first, "old_text was not found")
 	b.write(t, "a.txt", "missing")
 	_, second := b.attempt(t, journal, "edit_file", edit)
 	require.EqualError(t, second, first.Error())
