@@ -32,8 +32,7 @@ func (a agent) Send(ctx context.Context, session, id, text string) error {
 }
 
 func (a agent) Follow(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
-	m, err := a.api.Follow(ctx, id, on)
-	return domain.Reply{Message: m.ID, Session: m.Session, Status: m.Status, Text: m.Reply, Turn: m.Turn}, err
+	return a.api.Follow(ctx, id, on)
 }
 
 func (a agent) Background(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {

@@ -94,7 +94,7 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	if err != nil {
 		return interrupted(msg.PlatformID)
 	}
-	writeJSON(w, nethttp.StatusOK, newMessage(msg.PlatformID, state))
+	writeJSON(w, nethttp.StatusOK, state)
 	return nil
 }
 
@@ -112,17 +112,19 @@ func (a *api) accept(ctx context.Context, msg domain.Inbound) (channels.Accepted
 }
 
 func (a *api) getMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
-	state, err := a.message(r)
+	state, err := a.message(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	writeJSON(w, nethttp.StatusOK, newMessage(r.PathValue("id"), state))
+	writeJSON(w, nethttp.StatusOK, state)
 	return nil
 }
 
-// message returns the message named by the path.
-func (a *api) message(r *nethttp.Request) (domain.Reply, error) {
-	return a.backend.Message(r.Context(), a.backend.MessageID(Name, "", r.PathValue("id")))
+// message returns the message that a client knows by this ID.
+func (a *api) message(ctx context.Context, id string) (domain.Reply, error) {
+	state, err := a.backend.Message(ctx, a.backend.MessageID(Name, "", id))
+	state.Message = id
+	return state, err
 }
 
 // getSession parses the rest of the path itself, since a session key may contain

@@ -19,16 +19,16 @@ const (
 // answer receives the events of a message while its request waits.
 type answer struct {
 	api    *api
-	id     string // the backend's ID of the message
+	id     string // as the client knows the message
 	events chan event.Event
 }
 
 // follow watches a message until ctx ends. The message may be accepted later.
 func (a *api) follow(ctx context.Context, id string) *answer {
-	an := &answer{api: a, id: a.backend.MessageID(Name, "", id), events: make(chan event.Event, eventBuffer)}
+	an := &answer{api: a, id: id, events: make(chan event.Event, eventBuffer)}
 	go func() {
 		defer close(an.events)
-		err := a.backend.Watch(ctx, an.id, func(e event.Event) {
+		err := a.backend.Watch(ctx, a.backend.MessageID(Name, "", id), func(e event.Event) {
 			select {
 			case an.events <- e:
 			case <-ctx.Done():
@@ -84,7 +84,7 @@ func (an *answer) await(ctx context.Context, w waiting) (domain.Reply, error) {
 }
 
 func (an *answer) state(ctx context.Context) (domain.Reply, error) {
-	state, err := an.api.backend.Message(ctx, an.id)
+	state, err := an.api.message(ctx, an.id)
 	if err != nil && ctx.Err() == nil {
 		an.api.log.ErrorContext(ctx, "reading a message failed", "message", an.id, "err", err)
 	}
@@ -138,7 +138,7 @@ func (s *stream) write(text string) error {
 // getEvents ends the stream without a "done" event if it is interrupted; the client
 // then reconnects.
 func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
-	if _, err := a.message(r); err != nil {
+	if _, err := a.message(r.Context(), r.PathValue("id")); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -148,12 +148,14 @@ func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	state, err := answer.await(ctx, waiting{
 		known: true,
 		on: func(e event.Event) error {
-			return events.send(string(e.Kind), Event{Text: e.Text, Tool: e.Tool, Step: e.Step, ID: e.ID})
+			name := string(e.Kind)
+			e.Kind = "" // it is the event's name
+			return events.send(name, e)
 		},
 		every: a.options.KeepAlive, idle: events.keepAlive,
 	})
 	if err == nil {
-		_ = events.send(string(event.Done), newMessage(r.PathValue("id"), state))
+		_ = events.send(string(event.Done), state)
 	}
 	return nil
 }

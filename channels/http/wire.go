@@ -10,7 +10,7 @@ type SendRequest struct {
 	Text    string `json:"text"`             // Markdown
 	ID      string `json:"id,omitempty"`     // sending it again has no effect; empty: the server makes one
 	Sender  string `json:"sender,omitempty"` // empty: "http"
-	Wait    bool   `json:"wait,omitempty"`   // answer with a [Message] once it has ended
+	Wait    bool   `json:"wait,omitempty"`   // answer with the [domain.Reply] once it has ended
 }
 
 // Receipt answers a message that was accepted.
@@ -18,28 +18,6 @@ type Receipt struct {
 	ID         string `json:"id"`
 	Session    string `json:"session"` // session key
 	WorkflowID string `json:"workflow_id"`
-}
-
-// Message is an accepted message with its status and reply. It is also the data of the
-// "done" event.
-type Message struct {
-	ID      string             `json:"id"` // as in the [Receipt]
-	Session string             `json:"session"`
-	Status  domain.ReplyStatus `json:"status"`
-	Reply   string             `json:"reply"`
-	Turn    string             `json:"turn,omitempty"`
-	Usage   domain.Usage       `json:"usage,omitzero"`
-	// Approvals are those that the session waits for; only until the message has ended.
-	Approvals []domain.Approval `json:"approvals,omitempty"`
-}
-
-// Event is the data of every event of a stream but "done"; the event's name is
-// the [event.Kind].
-type Event struct {
-	Text string `json:"text,omitempty"`
-	Tool string `json:"tool,omitempty"`
-	Step int    `json:"step,omitempty"`
-	ID   string `json:"id,omitempty"` // of the approval
 }
 
 // Transcript answers GET /v1/sessions/KEY/messages.
@@ -71,12 +49,4 @@ type ErrorDetail struct {
 	Type    string `json:"type"`
 	Param   string `json:"param,omitempty"` // the field at fault
 	Code    string `json:"code,omitempty"`
-}
-
-func newMessage(id string, state domain.Reply) Message {
-	return Message{
-		ID: id, Session: state.Session, Status: state.Status, Reply: state.Text, Turn: state.Turn,
-		Usage:     state.Usage,
-		Approvals: state.Approvals,
-	}
 }

@@ -55,7 +55,7 @@ func TestApprovalInChats(t *testing.T) {
 		answered(memory, t, 5, "4", "ana", "/approve "+asked.Approval)
 		require.FileExists(t, filepath.Join(n.cfg.Workspace, "effect"))
 		require.Contains(t, answered(memory, t, 6, "5", "ana", "/approve "+asked.Approval).Text, "It was approved already, by memory:ana.")
-		require.Contains(t, n.ask(t, "main", "/deny "+asked.Approval).Reply, "already")
+		require.Contains(t, n.ask(t, "main", "/deny "+asked.Approval).Text, "already")
 	})
 
 	t.Run("a call of a subagent's, by who may", func(t *testing.T) {

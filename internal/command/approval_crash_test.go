@@ -147,5 +147,5 @@ func (h *home) resumed(t *testing.T, p *process) {
 	defer cancel()
 	message, err := p.api().Follow(ctx, messageID, func(event.Event) {})
 	require.NoError(t, err)
-	require.Equal(t, domain.ReplyDone, message.Status, message.Reply)
+	require.Equal(t, domain.ReplyDone, message.Status, message.Text)
 }

@@ -134,7 +134,7 @@ func TestHistorySize(t *testing.T) {
 				llmtest.Calls(llmtest.Call{Name: "exec", Arguments: fmt.Sprintf(`{"command":"head -c %07d /dev/zero | tr '\\0' x"}`, size)}),
 				llmtest.Text("done"))
 			n := startNode(t, model.URL)
-			require.Equal(t, "done", n.ask(t, "main", "make much output").Reply)
+			require.Equal(t, "done", n.ask(t, "main", "make much output").Text)
 			shown := model.Requests()[1].Results()[0]
 			require.Contains(t, shown, strings.Repeat("x", 4000))
 			require.Less(t, len(shown), 17_000)

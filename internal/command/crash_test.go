@@ -201,8 +201,8 @@ func (h *home) resume(t *testing.T, acknowledged bool) time.Duration {
 	defer cancel()
 	message, err := second.api().Follow(ctx, messageID, func(event.Event) {})
 	require.NoError(t, err)
-	require.Equal(t, domain.ReplyDone, message.Status, message.Reply)
-	require.Equal(t, "all done", message.Reply)
+	require.Equal(t, domain.ReplyDone, message.Status, message.Text)
+	require.Equal(t, "all done", message.Text)
 
 	transcript, err := second.api().Transcript(ctx, "http:main")
 	require.NoError(t, err)

@@ -50,19 +50,19 @@ func TestExecSessionsOfARemovedConversation(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, obedient(t).URL)
 	environ := []string{"HOLDFAST_HOME=" + n.cfg.Home}
-	started := n.ask(t, "main", `exec_start {"command": "echo from-a-session; exec sleep 601"}`).Reply
+	started := n.ask(t, "main", `exec_start {"command": "echo from-a-session; exec sleep 601"}`).Text
 	require.Contains(t, started, "is running")
 	name := strings.Fields(started[strings.Index(started, "[session "):])[1]
 	n.ask(t, "main", `exec {"command": "echo from-a-command"}`)
 	n.ask(t, "other", `exec {"command": "echo of-another"}`)
-	require.Contains(t, n.ask(t, "main", "/status").Reply, "started ")
+	require.Contains(t, n.ask(t, "main", "/status").Text, "started ")
 
 	_, err := runCommand(t, environ, "sessions", "rm", "http:main", "--yes")
 	require.EqualError(t, err, "the session is at work: a command is running: echo from-a-session; exec sleep 601; "+
 		"/stop in the conversation ends it, and so does --stop here")
 	require.Contains(t, n.commandFiles(t), "from-a-command", "nothing was removed")
-	require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Reply)
-	require.Equal(t, "Nothing is running.", n.ask(t, "main", "/status").Reply)
+	require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Text)
+	require.Equal(t, "Nothing is running.", n.ask(t, "main", "/status").Text)
 
 	_, err = runCommand(t, environ, "sessions", "rm", "http:main", "--yes")
 	require.NoError(t, err)
@@ -70,8 +70,8 @@ func TestExecSessionsOfARemovedConversation(t *testing.T) {
 	require.NotContains(t, kept, "from-a-session")
 	require.NotContains(t, kept, "from-a-command")
 	require.Contains(t, kept, "of-another")
-	require.Equal(t, "there are no sessions", n.ask(t, "main", `exec_read {}`).Reply)
-	require.Contains(t, n.ask(t, "main", `exec_read {"session": "`+name+`", "offset": 1}`).Reply, "there is no session")
+	require.Equal(t, "there are no sessions", n.ask(t, "main", `exec_read {}`).Text)
+	require.Contains(t, n.ask(t, "main", `exec_read {"session": "`+name+`", "offset": 1}`).Text, "there is no session")
 }
 
 func TestRemoveEndsCommandsIfAsked(t *testing.T) {
@@ -92,7 +92,7 @@ func TestRemoveEndsCommandsIfAsked(t *testing.T) {
 	}
 	before := size()
 	require.Never(t, func() bool { return size() != before }, 300*time.Millisecond, 50*time.Millisecond)
-	require.Contains(t, n.ask(t, "other", "/status").Reply, "sleep 602")
+	require.Contains(t, n.ask(t, "other", "/status").Text, "sleep 602")
 	n.ask(t, "other", "/stop")
 }
 
@@ -108,7 +108,7 @@ func TestRetentionKeepsConversationsWithCommandsThatRun(t *testing.T) {
 	require.Equal(t, 1, removed)
 	require.NotContains(t, n.commandFiles(t), "of-another")
 
-	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
+	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Text)
 	require.Eventually(t, func() bool { // the memory may have to take it in first
 		_, err := r.RemoveUnused(t.Context(), time.Now().Add(time.Hour))
 		require.NoError(t, err)

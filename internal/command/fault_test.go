@@ -94,12 +94,12 @@ func TestFaultsOfTheModel(t *testing.T) {
 				t.Parallel()
 				session := fmt.Sprintf("s%d", i)
 				answer := n.ask(t, session, tt.name)
-				require.Equal(t, tt.status, answer.Status, answer.Reply)
-				require.Contains(t, answer.Reply, tt.reply)
+				require.Equal(t, tt.status, answer.Status, answer.Text)
+				require.Contains(t, answer.Text, tt.reply)
 				if tt.status == domain.ReplyDone {
-					require.Equal(t, tt.reply, answer.Reply, "nothing of a cut answer is in it")
+					require.Equal(t, tt.reply, answer.Text, "nothing of a cut answer is in it")
 				} else {
-					require.NotContains(t, answer.Reply, "\n", "a sentence")
+					require.NotContains(t, answer.Text, "\n", "a sentence")
 				}
 				requests := model.requests(tt.name)
 				require.Len(t, requests, len(tt.script))
@@ -109,7 +109,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 				require.Less(t, n.closedCost(t, "http:"+session).payload, protocol.PayloadLimit)
 
 				next := n.ask(t, session, tt.name)
-				require.Equal(t, "the next answer", next.Reply)
+				require.Equal(t, "the next answer", next.Text)
 				require.Equal(t, 1, strings.Count(transcriptOf(t, n, session), "the next answer"))
 			})
 		}
@@ -157,7 +157,7 @@ func TestOddMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			session := strings.ReplaceAll(name, " ", "-")
 			answer := n.ask(t, session, text)
-			require.Equal(t, domain.ReplyDone, answer.Status, answer.Reply)
+			require.Equal(t, domain.ReplyDone, answer.Status, answer.Text)
 			require.Less(t, n.closedCost(t, "http:"+session).payload, protocol.PayloadLimit)
 		})
 	}
@@ -185,7 +185,7 @@ func TestEventsOfATurn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	events := make(chan event.Event, 1000)
-	ended := make(chan http.Message, 1)
+	ended := make(chan domain.Reply, 1)
 	go func() {
 		message, err := n.api.Follow(ctx, "m1", func(e event.Event) { events <- e })
 		if err != nil {
@@ -199,7 +199,7 @@ func TestEventsOfATurn(t *testing.T) {
 		return len(events) > 0
 	}, patience, 10*time.Millisecond)
 	close(hold)
-	require.Equal(t, "the whole answer", (<-ended).Reply)
+	require.Equal(t, "the whole answer", (<-ended).Text)
 	close(events)
 
 	var kinds []string
@@ -255,8 +255,8 @@ func TestTheStoreIsAwayForAMoment(t *testing.T) {
 	default:
 		require.Fail(t, "a message was acknowledged that could not be stored")
 	}
-	require.Equal(t, "done", n.await(t, "m1").Reply)
-	require.Equal(t, "other", n.await(t, second).Reply)
+	require.Equal(t, "done", n.await(t, "m1").Text)
+	require.Equal(t, "other", n.await(t, second).Text)
 	effects, err := os.ReadFile(filepath.Join(n.cfg.Workspace, "effects.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "ran\n", string(effects))

@@ -146,8 +146,8 @@ func TestJobsOfPullChannels(t *testing.T) {
 	cfg, r, memory := jobHome(t, nil)
 	n, _ := startOn(t, cfg, r)
 	at := time.Now().Add(10 * time.Second).Format(time.RFC3339)
-	id := jobID(t, n.ask(t, "main", fmt.Sprintf(`cron {"action":"add","message":"call the bank","at":%q}`, at)).Reply)
-	require.Contains(t, n.ask(t, "other", `cron {"action":"list"}`).Reply, id, "who runs this sees all")
+	id := jobID(t, n.ask(t, "main", fmt.Sprintf(`cron {"action":"add","message":"call the bank","at":%q}`, at)).Text)
+	require.Contains(t, n.ask(t, "other", `cron {"action":"list"}`).Text, id, "who runs this sees all")
 	require.Eventually(t, func() bool {
 		turns, err := n.store.JobTurns(t.Context(), id, 2)
 		return err == nil && len(turns) == 1 && turns[0].Reply == "done: call the bank" && turns[0].Session == "http:main"
@@ -156,7 +156,7 @@ func TestJobsOfPullChannels(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, job.EndedAt.IsZero())
 	require.False(t, job.Removed)
-	require.Equal(t, "There are no jobs.", n.ask(t, "main", `cron {"action":"list"}`).Reply)
+	require.Equal(t, "There are no jobs.", n.ask(t, "main", `cron {"action":"list"}`).Text)
 	require.Empty(t, memory.Posted())
 
 	environ := []string{"HOLDFAST_HOME=" + cfg.Home}
@@ -179,7 +179,7 @@ func TestJobsThatWereDueWhileDown(t *testing.T) {
 			deliver(t, memory, "1", "t", `cron {"action":"add","message":"again","every_seconds":5}`)
 			every := jobID(t, posted(t, memory, 1)[0].Text)
 			due := time.Now().Add(25 * time.Second) // longer than it takes to stop
-			id := jobID(t, n.ask(t, "main", fmt.Sprintf(`cron {"action":"add","message":"once","at":%q}`, due.Format(time.RFC3339))).Reply)
+			id := jobID(t, n.ask(t, "main", fmt.Sprintf(`cron {"action":"add","message":"once","at":%q}`, due.Format(time.RFC3339))).Text)
 			posted(t, memory, len(memory.Posted())+1) // it has just run
 			stopping := time.Now()
 			stop()

@@ -150,7 +150,7 @@ func TestMCP(t *testing.T) {
 		n := startNode(t, model.URL, withMCP(map[string]config.MCPServer{
 			"web": mcpOverHTTP(t, t.TempDir()), "local": mcpOverStdio(t, t.TempDir()),
 		}))
-		require.Equal(t, "done", n.ask(t, "main", "use them").Reply)
+		require.Equal(t, "done", n.ask(t, "main", "use them").Text)
 		described := map[string]string{}
 		for _, offered := range model.Requests()[0].Tools {
 			described[offered.Function.Name] = offered.Function.Description
@@ -182,12 +182,12 @@ func TestMCP(t *testing.T) {
 		n := startNode(t, model.URL, withMCP(map[string]config.MCPServer{"web": server}))
 		hanging := n.send(t, "main", "", "hang")
 		require.Eventually(t, func() bool { return hung(folder) != "" }, patience, 10*time.Millisecond)
-		require.Equal(t, "heard you", n.ask(t, "other", "hello").Reply)
+		require.Equal(t, "heard you", n.ask(t, "other", "hello").Text)
 		told := n.await(t, hanging)
 		require.Equal(t, domain.ReplyDone, told.Status)
-		require.Contains(t, told.Reply, "did not answer within 5s")
+		require.Contains(t, told.Text, "did not answer within 5s")
 		require.Equal(t, "once\n", hung(folder))
-		require.Equal(t, "heard you", n.ask(t, "main", "and now").Reply, "the server is used again")
+		require.Equal(t, "heard you", n.ask(t, "main", "and now").Text, "the server is used again")
 	})
 
 	t.Run("a result of 5 MB is cut, with all of it in a file", func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestMCP(t *testing.T) {
 			llmtest.Calls(llmtest.Call{ID: "l", Name: "mcp_web_large", Arguments: fmt.Sprintf(`{"text":"%d"}`, size)}),
 			llmtest.Text("seen"), llmtest.Text("later"))
 		n := startNode(t, model.URL, withMCP(map[string]config.MCPServer{"web": mcpOverHTTP(t, t.TempDir())}))
-		require.Equal(t, "seen", n.ask(t, "main", "how much is it?").Reply)
+		require.Equal(t, "seen", n.ask(t, "main", "how much is it?").Text)
 		shown := model.Requests()[1].Results()[0]
 		require.Less(t, len(shown), 17_000)
 		require.Contains(t, shown, fmt.Sprintf("of %d bytes left out; the whole output is in the workspace file results/", size))
@@ -207,7 +207,7 @@ func TestMCP(t *testing.T) {
 		whole, err := os.ReadFile(kept[0])
 		require.NoError(t, err)
 		require.Equal(t, strings.Repeat("0123456789", size/10), string(whole))
-		require.Equal(t, "later", n.ask(t, "main", "thanks").Reply)
+		require.Equal(t, "later", n.ask(t, "main", "thanks").Text)
 		for _, m := range model.Requests()[2].Messages[1:] {
 			require.Less(t, len(m.Content.Text), 1000, "later turns see the beginning")
 		}
@@ -260,7 +260,7 @@ func TestMCPCrash(t *testing.T) {
 	defer cancel()
 	message, err := second.api().Follow(ctx, messageID, func(event.Event) {})
 	require.NoError(t, err)
-	require.Equal(t, "all done", message.Reply)
+	require.Equal(t, "all done", message.Text)
 	require.Contains(t, model.Requests()[1].Results()[0], "outcome unknown")
 	require.Equal(t, []string{"heard again"}, model.Requests()[2].Results())
 	require.Equal(t, "once\n", hung(folder), "it was not called again")

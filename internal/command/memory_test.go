@@ -76,10 +76,10 @@ func TestMemory(t *testing.T) {
 		model := remembering(t, &longest)
 		n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MemoryWindow = window })
 		for i := range messages {
-			require.Equal(t, "noted", n.ask(t, "main", fmt.Sprintf("fact %d", i)).Reply)
+			require.Equal(t, "noted", n.ask(t, "main", fmt.Sprintf("fact %d", i)).Text)
 		}
 		require.LessOrEqual(t, longest, window+1)
-		require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
+		require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Text)
 		memory := filepath.Join(n.cfg.Workspace, "memory")
 		require.Eventually(t, func() bool {
 			data, err := os.ReadFile(filepath.Join(memory, "MEMORY.md"))
@@ -90,7 +90,7 @@ func TestMemory(t *testing.T) {
 		entries := strings.Count(string(history), "[2026-03-04 12:00] They spoke of")
 		require.GreaterOrEqual(t, entries, messages*2/window-1)
 		require.Contains(t, string(history), "They spoke of fact 0 ")
-		require.Equal(t, "noted", n.ask(t, "main", "hello again").Reply)
+		require.Equal(t, "noted", n.ask(t, "main", "hello again").Text)
 		last := model.Requests()[model.Count()-1]
 		require.Len(t, last.Messages, 2, "a fresh start shows nothing of what was before")
 		require.Contains(t, last.Messages[0].Content.Text, "## Long-term Memory")
@@ -175,7 +175,7 @@ func TestConsolidationsAreOneAtATime(t *testing.T) {
 	say := func(from, to int) {
 		for i := range sessions {
 			for j := from; j < to; j++ {
-				require.Equal(t, "noted", n.ask(t, strconv.Itoa(i), fmt.Sprintf("fact %d", 10*i+j)).Reply)
+				require.Equal(t, "noted", n.ask(t, strconv.Itoa(i), fmt.Sprintf("fact %d", 10*i+j)).Text)
 			}
 		}
 	}
@@ -270,5 +270,5 @@ func (p *process) converse(t *testing.T, id, text string) (reply string, answere
 		return "", false
 	}
 	message, err := p.api().Follow(ctx, id, nil)
-	return message.Reply, err == nil
+	return message.Text, err == nil
 }

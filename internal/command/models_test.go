@@ -28,21 +28,21 @@ func TestModelCommand(t *testing.T) {
 		t.Parallel()
 		usual, other := echo(t), llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step { return llmtest.Text("other " + r.Model) })
 		n := startNode(t, usual.URL, withOther(other.URL), func(c *config.Config, _ *node.Roles) { c.Fallbacks = []string{"other/spare"} })
-		require.Equal(t, "`scripted/model` answers, as configured. When it cannot: `other/spare`.", n.ask(t, "main", "/model").Reply)
+		require.Equal(t, "`scripted/model` answers, as configured. When it cannot: `other/spare`.", n.ask(t, "main", "/model").Text)
 		require.Equal(t, "From the next request on `other/a/b` answers in this conversation. `/model default` undoes it.",
-			n.ask(t, "main", "/model `other/a/b`").Reply)
+			n.ask(t, "main", "/model `other/a/b`").Text)
 		n.closedCost(t, "http:main")
-		require.Equal(t, "other a/b", n.ask(t, "main", "hi").Reply)
+		require.Equal(t, "other a/b", n.ask(t, "main", "hi").Text)
 		run, err := n.Temporal.Run(t.Context(), "http:main", "")
 		require.NoError(t, err)
 		history, err := n.Temporal.History(t.Context(), run)
 		require.NoError(t, err)
 		require.Equal(t, "other/a/b · step 1", history.Steps[2].Title, "who looks at the run sees which model answers")
-		require.Contains(t, n.ask(t, "main", "/model").Reply, "`other/a/b` answers in this conversation, `scripted/model` in others")
-		require.Equal(t, "echo 1", n.ask(t, "elsewhere", "hi").Reply)
+		require.Contains(t, n.ask(t, "main", "/model").Text, "`other/a/b` answers in this conversation, `scripted/model` in others")
+		require.Equal(t, "echo 1", n.ask(t, "elsewhere", "hi").Text)
 
-		require.Contains(t, n.ask(t, "main", "/model Default").Reply, "`scripted/model` answers, as configured")
-		require.Equal(t, "echo 2", n.ask(t, "main", "hi").Reply)
+		require.Contains(t, n.ask(t, "main", "/model Default").Text, "`scripted/model` answers, as configured")
+		require.Equal(t, "echo 2", n.ask(t, "main", "hi").Text)
 		require.Empty(t, other.Invalid())
 		require.Empty(t, usual.Invalid())
 	})
@@ -58,11 +58,11 @@ func TestModelCommand(t *testing.T) {
 			{"/model scripted/", `"scripted/" is no provider and model; name the model as provider/model`},
 			{"/model please take another", "name one model"},
 		} {
-			reply := n.ask(t, "main", tt.text).Reply
+			reply := n.ask(t, "main", tt.text).Text
 			require.Contains(t, reply, "Nothing is changed")
 			require.Contains(t, reply, tt.why)
 		}
-		require.Equal(t, "echo 1", n.ask(t, "main", "hi").Reply)
+		require.Equal(t, "echo 1", n.ask(t, "main", "hi").Text)
 	})
 
 	t.Run("changes nothing of the turn that runs, and is inherited by subagents", func(t *testing.T) {
@@ -76,11 +76,11 @@ func TestModelCommand(t *testing.T) {
 		defer cancel()
 		require.NoError(t, usual.Await(ctx, 1))
 		n.ask(t, "main", "/model other/m")
-		require.Contains(t, n.ask(t, "main", "/status").Reply, "0 tokens, cost $0 so far")
+		require.Contains(t, n.ask(t, "main", "/status").Text, "0 tokens, cost $0 so far")
 		close(hold)
-		require.Equal(t, "usual", n.await(t, running).Reply)
+		require.Equal(t, "usual", n.await(t, running).Text)
 
-		require.Equal(t, "handed over", n.ask(t, "main", "delegate").Reply)
+		require.Equal(t, "handed over", n.ask(t, "main", "delegate").Text)
 		require.NoError(t, other.Await(ctx, 4), "the turn's two calls, the subagent's, the report's")
 		n.closedCost(t, "http:main")
 		require.Equal(t, 2, usual.Count())
@@ -98,9 +98,9 @@ func TestModelCommand(t *testing.T) {
 		require.NoError(t, err)
 		answer := n.ask(t, "main", "hi")
 		require.Equal(t, domain.ReplyFailed, answer.Status)
-		require.Contains(t, answer.Reply, "other/m")
-		require.Contains(t, answer.Reply, "/model default")
+		require.Contains(t, answer.Text, "other/m")
+		require.Contains(t, answer.Text, "/model default")
 		n.ask(t, "main", "/model default")
-		require.Equal(t, "echo 1", n.ask(t, "main", "hi").Reply)
+		require.Equal(t, "echo 1", n.ask(t, "main", "hi").Text)
 	})
 }

@@ -58,7 +58,7 @@ func TestLimitOfModelCalls(t *testing.T) {
 			n := startNode(t, model.URL, tt.change)
 			answer := n.ask(t, "main", "go")
 			require.Equal(t, domain.ReplyFailed, answer.Status)
-			require.Contains(t, answer.Reply, fmt.Sprintf("the limit of %d model calls for one request without completing it", tt.limit))
+			require.Contains(t, answer.Text, fmt.Sprintf("the limit of %d model calls for one request without completing it", tt.limit))
 			require.Equal(t, tt.limit, model.Count())
 			require.Empty(t, model.Invalid())
 		})
@@ -179,7 +179,7 @@ func TestRestriction(t *testing.T) {
 					c.Tools.RestrictToWorkspace = false
 				}
 			})
-			require.Equal(t, "done", n.ask(t, "main", "go").Reply)
+			require.Equal(t, "done", n.ask(t, "main", "go").Text)
 			for _, result := range model.Requests()[1].Results() {
 				require.Equal(t, restricted, strings.Contains(result, "outside the workspace"), result)
 				require.Equal(t, !restricted, strings.Contains(result, "marzipan"), result)

@@ -38,7 +38,7 @@ func TestCallsOfOneCompletion(t *testing.T) {
 				llmtest.Call{ID: "b", Name: "mcp_web_meet", Arguments: `{"text":"second"}`}),
 			llmtest.Text("done"))
 		n := startNode(t, model.URL, withMCP(map[string]config.MCPServer{"web": mcpOverHTTP(t, t.TempDir())}))
-		require.Equal(t, "done", n.ask(t, "main", "go").Reply)
+		require.Equal(t, "done", n.ask(t, "main", "go").Text)
 		require.Equal(t, []string{"met first", "met second"}, model.Requests()[1].Results())
 	})
 
@@ -51,7 +51,7 @@ func TestCallsOfOneCompletion(t *testing.T) {
 				llmtest.Call{ID: "c", Name: "exec", Arguments: `{"command":"echo two >> order"}`}),
 			llmtest.Text("done"))
 		n := startNode(t, model.URL)
-		require.Equal(t, "done", n.ask(t, "main", "go").Reply)
+		require.Equal(t, "done", n.ask(t, "main", "go").Text)
 		order, err := os.ReadFile(filepath.Join(n.cfg.Workspace, "order"))
 		require.NoError(t, err)
 		require.Equal(t, "one\ntwo\n", string(order))
@@ -76,7 +76,7 @@ func TestRouting(t *testing.T) {
 	require.Contains(t, posted(t, one, 1)[0].Text, "Channel: one\nChat: c\nSender: Ana")
 	require.Equal(t, "c ", posted(t, two, 1)[0].Chat+" "+posted(t, two, 1)[0].Thread)
 	require.Contains(t, posted(t, two, 1)[0].Text, "Channel: two\nChat: c\nSender: Ana")
-	require.Contains(t, n.ask(t, "main", "hi").Reply, "Channel: http\nChat: main")
+	require.Contains(t, n.ask(t, "main", "hi").Text, "Channel: http\nChat: main")
 	n.closedCost(t, "one:c:t1")
 	n.closedCost(t, "two:c")
 	require.Len(t, one.Posted(), 1)
@@ -133,7 +133,7 @@ func TestMessageTool(t *testing.T) {
 			return write
 		})
 		n := startNode(t, model.URL, withChannels(map[string]node.PushChannel{"memory": channeltest.NewMemory("memory")}))
-		require.Contains(t, n.ask(t, "main", "tell me").Reply, "this conversation only receives your final reply")
+		require.Contains(t, n.ask(t, "main", "tell me").Text, "this conversation only receives your final reply")
 	})
 
 	t.Run("the model is told what it is for", func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestFallbacks(t *testing.T) {
 		c.Providers["spare"] = config.Provider{Kind: "custom", BaseURL: spare.URL, APIKey: "key", Timeout: time.Minute}
 		c.Fallbacks = []string{"spare/model"}
 	})
-	require.Equal(t, "the spare one answers", n.ask(t, "main", "hi").Reply)
+	require.Equal(t, "the spare one answers", n.ask(t, "main", "hi").Text)
 	require.Equal(t, 1, busy.Count())
 }
 
@@ -230,7 +230,7 @@ func TestCronTool(t *testing.T) {
 	n, _ := startOn(t, cfg, r)
 	cron := func(arguments string) string {
 		t.Helper()
-		return n.ask(t, "main", "cron "+arguments).Reply
+		return n.ask(t, "main", "cron "+arguments).Text
 	}
 	at := time.Now().UTC().AddDate(0, 0, 2).Truncate(time.Second)
 	var ids []string
@@ -267,11 +267,11 @@ func TestNewIsAnsweredAtOnce(t *testing.T) {
 	n, stop := startOn(t, cfg, r)
 	n.ask(t, "main", "fact 0")
 	n.ask(t, "main", "fact 1")
-	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
+	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Text)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	require.NoError(t, model.Await(ctx, 3), "the archiving has begun")
-	require.Equal(t, "noted", n.ask(t, "main", "hello").Reply)
+	require.Equal(t, "noted", n.ask(t, "main", "hello").Text)
 	require.Len(t, model.Requests()[model.Count()-1].Messages, 2, "a fresh start")
 	memory := filepath.Join(cfg.Workspace, "memory")
 	require.NoFileExists(t, filepath.Join(memory, "HISTORY.md"))

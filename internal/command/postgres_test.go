@@ -29,7 +29,7 @@ func TestPostgres(t *testing.T) {
 		c.Temporal.Address = starter.Engine.Address()
 		r.Engine, r.Starter = false, false
 	})
-	require.Equal(t, "done", starter.await(t, id).Reply)
+	require.Equal(t, "done", starter.await(t, id).Text)
 	require.Contains(t, model.Requests()[1].Results()[0], "from the worker")
 	require.Empty(t, model.Invalid())
 }

@@ -38,7 +38,7 @@ func TestPromptBudget(t *testing.T) {
 		_, err := prompt.WriteTemplates(c.Workspace)
 		require.NoError(t, err)
 	})
-	require.Equal(t, "ok", n.ask(t, "main", "hi").Reply)
+	require.Equal(t, "ok", n.ask(t, "main", "hi").Text)
 
 	var sent struct {
 		Messages []struct{ Role, Content string }

@@ -114,7 +114,7 @@ func TestReplay(t *testing.T) {
 			for _, answer := range answers {
 				n.send(t, "main", "", answer)
 			}
-			require.Equal(t, "done", n.await(t, m).Reply)
+			require.Equal(t, "done", n.await(t, m).Text)
 			n.replay(t, "http:main", name)
 		})
 	}
@@ -129,7 +129,7 @@ func TestReplay(t *testing.T) {
 		second := n.send(t, "main", "", "second")
 		n.awaitQueued(t)
 		close(hold)
-		require.Equal(t, "both", n.await(t, second).Reply)
+		require.Equal(t, "both", n.await(t, second).Text)
 		n.replay(t, "http:main", "joined-message")
 	})
 

@@ -104,11 +104,11 @@ func TestRuns(t *testing.T) {
 
 	t.Run("stop ends the turn, and the session goes on with the next", func(t *testing.T) {
 		require.Equal(t, "stopped session/http:hung\n", runs(t, "stop", "http:hung"))
-		require.Equal(t, "Stopped.", n.await(t, hanging).Reply)
+		require.Equal(t, "Stopped.", n.await(t, hanging).Text)
 		require.Contains(t, runs(t, "show", "http:hung"), "stop requested")
 		_, err := runCommand(t, environ, "runs", "stop", "http:hung")
 		require.ErrorContains(t, err, "is not running: it has been canceled")
-		require.Equal(t, "next", n.ask(t, "hung", "again").Reply)
+		require.Equal(t, "next", n.ask(t, "hung", "again").Text)
 	})
 
 	t.Run("one that there is not is an error", func(t *testing.T) {

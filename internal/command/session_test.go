@@ -37,12 +37,12 @@ func TestStop(t *testing.T) {
 		require.NoError(t, model.Await(ctx, 1))
 
 		started := time.Now()
-		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Reply)
+		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Text)
 		stopped := n.await(t, hanging)
 		require.Less(t, time.Since(started), stopLimit)
 		require.Equal(t, domain.ReplyFailed, stopped.Status)
-		require.Equal(t, "Stopped.", stopped.Reply)
-		require.Equal(t, "next", n.ask(t, "main", "again").Reply)
+		require.Equal(t, "Stopped.", stopped.Text)
+		require.Equal(t, "next", n.ask(t, "main", "again").Text)
 		require.Empty(t, model.Invalid())
 	})
 
@@ -62,7 +62,7 @@ func TestStop(t *testing.T) {
 		}, patience, 10*time.Millisecond)
 
 		started := time.Now()
-		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Reply)
+		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Text)
 		require.Less(t, time.Since(started), stopLimit)
 		stopped := n.await(t, running)
 		require.Equal(t, domain.ReplyFailed, stopped.Status)
@@ -70,14 +70,14 @@ func TestStop(t *testing.T) {
 			_, err := os.Stat("/proc/" + process)
 			return os.IsNotExist(err)
 		}, patience, 10*time.Millisecond, "the command still runs")
-		require.Equal(t, "next", n.ask(t, "main", "again").Reply)
+		require.Equal(t, "next", n.ask(t, "main", "again").Text)
 		require.Empty(t, model.Invalid())
 	})
 
 	t.Run("while nothing runs", func(t *testing.T) {
 		t.Parallel()
 		n := startNode(t, echo(t).URL)
-		require.Equal(t, "Nothing is running.", n.ask(t, "main", "/stop").Reply)
+		require.Equal(t, "Nothing is running.", n.ask(t, "main", "/stop").Text)
 	})
 }
 
@@ -87,19 +87,19 @@ func TestCommands(t *testing.T) {
 		return llmtest.Text(fmt.Sprintf("%d messages", len(r.Messages)))
 	})
 	n := startNode(t, model.URL)
-	require.Equal(t, "2 messages", n.ask(t, "main", "one").Reply)
-	require.Equal(t, "4 messages", n.ask(t, "main", "two").Reply)
-	require.Contains(t, n.ask(t, "main", "/help").Reply, "/new")
-	require.Equal(t, "Nothing is running.", n.ask(t, "main", "/status").Reply)
-	require.Equal(t, "6 messages", n.ask(t, "main", "/etc/passwd is a path, not a command").Reply)
+	require.Equal(t, "2 messages", n.ask(t, "main", "one").Text)
+	require.Equal(t, "4 messages", n.ask(t, "main", "two").Text)
+	require.Contains(t, n.ask(t, "main", "/help").Text, "/new")
+	require.Equal(t, "Nothing is running.", n.ask(t, "main", "/status").Text)
+	require.Equal(t, "6 messages", n.ask(t, "main", "/etc/passwd is a path, not a command").Text)
 
 	fresh := n.send(t, "main", "new-1", "/new")
-	require.Equal(t, "New conversation.", n.await(t, fresh).Reply)
-	require.Equal(t, "2 messages", n.ask(t, "main", "three").Reply)
+	require.Equal(t, "New conversation.", n.await(t, fresh).Text)
+	require.Equal(t, "2 messages", n.ask(t, "main", "three").Text)
 	// The same /new again, with its run closed since, has no effect.
 	n.closedCost(t, "http:main")
 	n.send(t, "main", "new-1", "/new")
-	require.Equal(t, "4 messages", n.ask(t, "main", "four").Reply)
+	require.Equal(t, "4 messages", n.ask(t, "main", "four").Text)
 	require.Empty(t, model.Invalid())
 }
 
@@ -116,9 +116,9 @@ func TestNewStopsTheTurn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	require.NoError(t, model.Await(ctx, 1))
-	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Reply)
+	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Text)
 	require.Equal(t, domain.ReplyFailed, n.await(t, hanging).Status)
-	require.Equal(t, "fresh, of 2 messages", n.ask(t, "main", "hello").Reply, "the system prompt and the new message")
+	require.Equal(t, "fresh, of 2 messages", n.ask(t, "main", "hello").Text, "the system prompt and the new message")
 }
 
 func TestStatusTellsWhatRuns(t *testing.T) {
@@ -129,7 +129,7 @@ func TestStatusTellsWhatRuns(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	require.NoError(t, model.Await(ctx, 1))
-	require.Contains(t, n.ask(t, "main", "/status").Reply, "step 1")
+	require.Contains(t, n.ask(t, "main", "/status").Text, "step 1")
 	n.ask(t, "main", "/stop")
 }
 
@@ -145,11 +145,11 @@ func TestDeduplication(t *testing.T) {
 			wg.Go(func() { n.send(t, "main", "same", "hi") })
 		}
 		wg.Wait()
-		require.Equal(t, "echo 1", n.await(t, "same").Reply)
+		require.Equal(t, "echo 1", n.await(t, "same").Text)
 		n.closedCost(t, "http:main")
 		n.send(t, "main", "same", "hi")
-		require.Equal(t, "echo 1", n.await(t, "same").Reply)
-		require.Equal(t, "echo 2", n.ask(t, "main", "another").Reply)
+		require.Equal(t, "echo 1", n.await(t, "same").Text)
+		require.Equal(t, "echo 2", n.ask(t, "main", "another").Text)
 		require.Equal(t, 2, model.Count())
 	})
 
@@ -201,15 +201,15 @@ func TestMidTurnMessages(t *testing.T) {
 		second := n.send(t, "main", "", "second")
 		n.awaitQueued(t)
 		close(hold)
-		require.Equal(t, "both", n.await(t, first).Reply)
-		require.Equal(t, "both", n.await(t, second).Reply)
+		require.Equal(t, "both", n.await(t, first).Text)
+		require.Equal(t, "both", n.await(t, second).Text)
 		require.Contains(t, model.Requests()[1].LastUser(), "second")
 		require.Empty(t, model.Invalid())
 
 		// Redelivered after the run closed, a joined message stays answered.
 		n.closedCost(t, "http:main")
 		n.send(t, "main", second, "second")
-		require.Equal(t, "both", n.await(t, second).Reply)
+		require.Equal(t, "both", n.await(t, second).Text)
 		require.Equal(t, 2, model.Count())
 	})
 
@@ -224,8 +224,8 @@ func TestMidTurnMessages(t *testing.T) {
 		second := n.send(t, "main", "", "second")
 		n.awaitQueued(t)
 		close(hold)
-		require.Equal(t, "one", n.await(t, first).Reply)
-		require.Equal(t, "two", n.await(t, second).Reply)
+		require.Equal(t, "one", n.await(t, first).Text)
+		require.Equal(t, "two", n.await(t, second).Text)
 		require.Empty(t, model.Invalid())
 	})
 }
@@ -307,7 +307,7 @@ func TestStorms(t *testing.T) {
 				session := fmt.Sprintf("s%d", i)
 				for range 3 {
 					if answer := n.ask(t, session, "hi"); answer.Status != domain.ReplyDone {
-						t.Errorf("%s: %s: %s", session, answer.Status, answer.Reply)
+						t.Errorf("%s: %s: %s", session, answer.Status, answer.Text)
 					}
 				}
 			})

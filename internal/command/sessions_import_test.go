@@ -194,7 +194,7 @@ func TestAnImportedConversationGoesOn(t *testing.T) {
 	out, err := runCommand(t, environ, "sessions", "import", quirky, "--key", "http:main")
 	require.NoError(t, err)
 	require.Contains(t, out, "http:main: 4 turns added")
-	require.Equal(t, "welcome back", n.ask(t, "main", "it is me").Reply)
+	require.Equal(t, "welcome back", n.ask(t, "main", "it is me").Text)
 
 	request := <-requests
 	require.Empty(t, request.Invalid, "to a strict provider")

@@ -69,8 +69,8 @@ func TestRemove(t *testing.T) {
 		receipt, err := n.api.Send(t.Context(), "main", "once", "run it")
 		require.NoError(t, err)
 		require.Equal(t, id, receipt.ID)
-		require.Empty(t, n.await(t, id).Reply)
-		require.Equal(t, "anew", n.ask(t, "main", "hello").Reply)
+		require.Empty(t, n.await(t, id).Text)
+		require.Equal(t, "anew", n.ask(t, "main", "hello").Text)
 	})
 }
 

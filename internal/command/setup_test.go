@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 	temporal "go.temporal.io/sdk/client"
 
-	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
@@ -84,7 +84,7 @@ func testLog(t testing.TB) *slog.Logger {
 }
 
 // ask sends a message and waits for its answer.
-func (n *testNode) ask(t testing.TB, session, text string) http.Message {
+func (n *testNode) ask(t testing.TB, session, text string) domain.Reply {
 	t.Helper()
 	return n.await(t, n.send(t, session, "", text))
 }
@@ -98,7 +98,7 @@ func (n *testNode) send(t testing.TB, session, id, text string) string {
 }
 
 // await waits for a message's answer.
-func (n *testNode) await(t testing.TB, id string) http.Message {
+func (n *testNode) await(t testing.TB, id string) domain.Reply {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -69,7 +69,7 @@ func TestSkills(t *testing.T) {
 		})
 		n := startNode(t, model.URL)
 		require.True(t, n.cfg.Tools.RestrictToWorkspace)
-		require.Equal(t, "read", n.ask(t, "main", "will it rain?").Reply)
+		require.Equal(t, "read", n.ask(t, "main", "will it rain?").Text)
 		builtin, err := os.ReadFile("../skill/builtin/weather/SKILL.md")
 		require.NoError(t, err)
 		body := string(builtin[strings.LastIndex(string(builtin), "---\n")+4:])

@@ -96,11 +96,11 @@ func TestSubagents(t *testing.T) {
 			}
 		})
 		n := startNode(t, model.URL)
-		require.Equal(t, "handed over", n.ask(t, "main", "delegate").Reply)
+		require.Equal(t, "handed over", n.ask(t, "main", "delegate").Text)
 		require.NoError(t, model.Await(t.Context(), 7))
-		require.Contains(t, n.ask(t, "main", "/status").Reply, "(a task whose text is longer th…)")
+		require.Contains(t, n.ask(t, "main", "/status").Text, "(a task whose text is longer th…)")
 		before := time.Now()
-		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Reply)
+		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Text)
 		running, err := n.store.Subagents(t.Context(), "http:main")
 		require.NoError(t, err)
 		require.Empty(t, running)
@@ -109,7 +109,7 @@ func TestSubagents(t *testing.T) {
 			return err == nil && len(sessions) == 0
 		}, patience, 10*time.Millisecond)
 		t.Logf("stopped after %v", time.Since(before))
-		require.Equal(t, "hello", n.ask(t, "main", "hi").Reply)
+		require.Equal(t, "hello", n.ask(t, "main", "hi").Text)
 	})
 
 	t.Run("one that is terminated is reported as failed", func(t *testing.T) {

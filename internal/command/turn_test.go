@@ -18,7 +18,7 @@ func TestTurn(t *testing.T) {
 		n := startNode(t, model.URL)
 		answer := n.ask(t, "main", "hi")
 		require.Equal(t, domain.ReplyDone, answer.Status)
-		require.Equal(t, "hello", answer.Reply)
+		require.Equal(t, "hello", answer.Text)
 		require.Empty(t, model.Invalid())
 	})
 
@@ -29,7 +29,7 @@ func TestTurn(t *testing.T) {
 			llmtest.Text("done"))
 		n := startNode(t, model.URL)
 		answer := n.ask(t, "main", "run it")
-		require.Equal(t, "done", answer.Reply)
+		require.Equal(t, "done", answer.Text)
 		require.Empty(t, model.Invalid())
 		results := model.Requests()[1].Results()
 		require.Len(t, results, 1)

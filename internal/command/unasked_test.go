@@ -111,7 +111,7 @@ func TestUnaskedReplies(t *testing.T) {
 	}
 
 	shown, leave := chatOnTerminal(t, cfg)
-	job := jobID(t, n.ask(t, "main", `cron {"action":"add","name":"plants","message":"remind me to water them","every_seconds":3600}`).Reply)
+	job := jobID(t, n.ask(t, "main", `cron {"action":"add","name":"plants","message":"remind me to water them","every_seconds":3600}`).Text)
 	require.Equal(t, "http:main", n.runJob(t, job).Session)
 	first := unasked(1)[0]
 	require.Equal(t, domain.BackgroundReply{

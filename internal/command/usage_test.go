@@ -60,8 +60,8 @@ func TestUsage(t *testing.T) {
 
 	t.Run("of a conversation", func(t *testing.T) {
 		const line = "3000 tokens in (600 of them cached), 300 out, in 2 model calls, cost $0.0084"
-		require.Equal(t, "What this conversation used up:\n\n- today: "+line+"\n- in total: "+line, n.ask(t, "main", "/usage").Reply)
-		require.Contains(t, n.ask(t, "second", "/usage").Reply, "cost unknown\n\nThe price of 1 of the 1 model calls is not known.")
+		require.Equal(t, "What this conversation used up:\n\n- today: "+line+"\n- in total: "+line, n.ask(t, "main", "/usage").Text)
+		require.Contains(t, n.ask(t, "second", "/usage").Text, "cost unknown\n\nThe price of 1 of the 1 model calls is not known.")
 	})
 
 	t.Run("by day", func(t *testing.T) {
@@ -99,8 +99,8 @@ func TestUsage(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		require.NoError(t, priced.Await(ctx, 4))
-		require.Contains(t, n.ask(t, "running", "/status").Reply, "110 tokens, cost $0.0003 so far.")
-		require.Contains(t, n.ask(t, "running", "/usage").Reply, "- the running request: 110 tokens, cost $0.0003\n- today: 100 tokens in")
+		require.Contains(t, n.ask(t, "running", "/status").Text, "110 tokens, cost $0.0003 so far.")
+		require.Contains(t, n.ask(t, "running", "/usage").Text, "- the running request: 110 tokens, cost $0.0003\n- today: 100 tokens in")
 		require.Contains(t, run(t, "runs", "show", "http:running"), "step 2, 110 tokens, cost $0.0003; ")
 		described, err := n.client.QueryWorkflow(ctx, protocol.WorkflowID("http:running"), "", "__temporal_workflow_metadata")
 		require.NoError(t, err)

@@ -22,7 +22,7 @@ const (
 
 // Event is something that happened while a message was being answered.
 type Event struct {
-	Kind Kind   `json:"kind"`
+	Kind Kind   `json:"kind,omitempty"`
 	Text string `json:"text,omitempty"` // text delta, tool preview, or tool result preview, by kind
 	Tool string `json:"tool,omitempty"` // tool name, for the tool events
 	Step int    `json:"step,omitempty"`

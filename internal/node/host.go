@@ -159,8 +159,5 @@ func (a APIAgent) Background(ctx context.Context, session string, after time.Tim
 
 // Follow implements [cli.Agent].
 func (a APIAgent) Follow(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
-	m, err := a.API.Follow(ctx, id, on)
-	return domain.Reply{
-		Message: m.ID, Session: m.Session, Status: m.Status, Text: m.Reply, Turn: m.Turn, Usage: m.Usage,
-	}, err
+	return a.API.Follow(ctx, id, on)
 }

@@ -74,7 +74,7 @@ func TestClient(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.Equal(t, happens, events)
-		require.Equal(t, "echo: hi", message.Reply)
+		require.Equal(t, "echo: hi", message.Text)
 		require.Equal(t, domain.ReplyDone, message.Status)
 
 		transcript, err := c.Transcript(t.Context(), receipt.Session)
@@ -138,7 +138,7 @@ func TestFollowOutlivesTheServer(t *testing.T) {
 
 	events := make(chan event.Event, 10)
 	type result struct {
-		message http.Message
+		message domain.Reply
 		err     error
 	}
 	followed := make(chan result, 1)
@@ -156,7 +156,7 @@ func TestFollowOutlivesTheServer(t *testing.T) {
 	backend.End(id, channeltest.Answer{Reply: "Hello"})
 	got := <-followed
 	require.NoError(t, got.err)
-	require.Equal(t, "Hello", got.message.Reply)
+	require.Equal(t, "Hello", got.message.Text)
 }
 
 func TestFollowEndsWithItsContext(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -30,7 +30,7 @@ var errSilent = errors.New("no data for a minute")
 // except [event.Done], to on, which may be nil. It reconnects until ctx ends and then
 // reports [event.Reset], since events may have been missed. It gives up early only if
 // the server refuses the token or does not know the message.
-func (c *Client) Follow(ctx context.Context, id string, on func(event.Event)) (http.Message, error) {
+func (c *Client) Follow(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
 	if on == nil {
 		on = func(event.Event) {}
 	}
@@ -45,14 +45,14 @@ func (c *Client) Follow(ctx context.Context, id string, on func(event.Event)) (h
 			return message, nil
 		}
 		if failed := remote.As(err); ctx.Err() == nil && failed != nil && failed.Permanent() {
-			return http.Message{}, err
+			return domain.Reply{}, err
 		}
 		if connected {
 			pause = firstPause
 		}
 		select {
 		case <-ctx.Done():
-			return http.Message{}, ctx.Err()
+			return domain.Reply{}, ctx.Err()
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, lastPause)
@@ -63,14 +63,14 @@ func (c *Client) Follow(ctx context.Context, id string, on func(event.Event)) (h
 }
 
 // stream reads the events of one connection, up to "done".
-func (c *Client) stream(ctx context.Context, id string, on func(event.Event)) (http.Message, error) {
+func (c *Client) stream(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watchdog := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer watchdog.Stop()
 	response, err := c.do(ctx, nethttp.MethodGet, "/v1/messages/"+url.PathEscape(id)+"/events", nil)
 	if err != nil {
-		return http.Message{}, err
+		return domain.Reply{}, err
 	}
 	defer func() { _ = response.Body.Close() }()
 
@@ -79,7 +79,7 @@ func (c *Client) stream(ctx context.Context, id string, on func(event.Event)) (h
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			return http.Message{}, fmt.Errorf("read events: %w", noEOF(err))
+			return domain.Reply{}, fmt.Errorf("read events: %w", noEOF(err))
 		}
 		watchdog.Reset(silence)
 		line = strings.TrimRight(line, "\r\n")
@@ -91,14 +91,15 @@ func (c *Client) stream(ctx context.Context, id string, on func(event.Event)) (h
 			continue
 		}
 		if event.Kind(name) == event.Done {
-			var message http.Message
+			var message domain.Reply
 			return message, decode(data, &message)
 		}
-		var e http.Event
+		var e event.Event
 		if err := decode(data, &e); err != nil {
-			return http.Message{}, err
+			return domain.Reply{}, err
 		}
-		on(event.Event{Kind: event.Kind(name), Text: e.Text, Tool: e.Tool, Step: e.Step, ID: e.ID})
+		e.Kind = event.Kind(name)
+		on(e)
 	}
 }
 
