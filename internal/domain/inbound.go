@@ -20,6 +20,7 @@ type Inbound struct {
 
 	ID         string // our ID, see [MessageID]
 	Session    string // session key
+	Seq        int64  // increases in the order of acceptance within a session
 	Command    Command
 	AcceptedAt time.Time
 	Turn       string    // the turn that consumed it; empty: none yet

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-const approvalColumns = `id, call, turn, workflow_id, tool, title, shown, arguments, channel, chat, thread, sender, status, decided_by,
+const approvalColumns = `id, call, turn, workflow_id, tool, title, arguments, arguments_hash, channel, chat, thread, sender, status, decided_by,
 	decided_in, created_at, expires_at, decided_at`
 
 func scanApproval(rows *sql.Rows) (a domain.Approval, err error) {
@@ -24,8 +24,8 @@ func scanApproval(rows *sql.Rows) (a domain.Approval, err error) {
 // the turn is not running, ErrConflict if the call had other arguments.
 func (s *Store) AskApproval(ctx context.Context, a domain.Approval, timeout time.Duration, text string) (stored domain.Approval, outbox string, err error) {
 	a.ID = domain.ApprovalID(a.Call)
-	err = s.write(ctx, "ask for approval of "+a.Call, durable, func(tx *runner) error {
-		t, err := tx.turn(ctx, a.Turn, tx.update)
+	err = s.write(ctx, "ask for approval of "+a.Call, syncCommit, func(tx *runner) error {
+		t, err := tx.turn(ctx, a.Turn, tx.sql.forUpdate)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (r *runner) origin(ctx context.Context, t turnRow) (domain.Route, error) {
 // not asked any more is returned as it is. ErrNotFound if there is no such question.
 func (s *Store) DecideApproval(ctx context.Context, d domain.Decision) (a domain.Approval, err error) {
 	id := d.Approval
-	err = s.write(ctx, "decide approval "+id, durable, func(tx *runner) error {
+	err = s.write(ctx, "decide approval "+id, syncCommit, func(tx *runner) error {
 		if err := tx.expireApproval(ctx, id); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func (s *Store) Begin(ctx context.Context, in BeginInput) (begun domain.Step, er
 	doing := fmt.Sprintf("begin %s step %d", in.Turn, in.Step)
 	var got taken
 	if len(in.Messages) > 0 {
-		err = s.write(ctx, doing, relaxed, func(tx *runner) error {
+		err = s.write(ctx, doing, asyncCommit, func(tx *runner) error {
 			got, err = tx.take(ctx, in)
 			return err
 		})

@@ -126,7 +126,7 @@ type Consolidation struct {
 // SaveConsolidation stores what a model answered, and what that cost: calls count
 // from 1. A later answer for the same batch replaces it.
 func (s *Store) SaveConsolidation(ctx context.Context, c Consolidation, cost Completion) error {
-	return s.write(ctx, "store consolidation "+c.ID, durable, func(tx *runner) error {
+	return s.write(ctx, "store consolidation "+c.ID, syncCommit, func(tx *runner) error {
 		_, err := tx.exec(ctx, `INSERT INTO consolidations (id, scope, session, entry, memory, base, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (id) DO UPDATE SET entry = excluded.entry, memory = excluded.memory, base = excluded.base`,
@@ -162,7 +162,7 @@ func scanConsolidation(rows *sql.Rows) (c Consolidation, err error) {
 
 // MarkConsolidated records that the memory has taken in these turns.
 func (s *Store) MarkConsolidated(ctx context.Context, turns []string) error {
-	return s.write(ctx, "mark turns as consolidated", durable, func(tx *runner) error {
+	return s.write(ctx, "mark turns as consolidated", syncCommit, func(tx *runner) error {
 		args := make([]any, len(turns))
 		places := make([]string, len(turns))
 		for i, turn := range turns {

@@ -16,8 +16,8 @@ func scanDraft(rows *sql.Rows) (d domain.Draft, err error) {
 // ClaimDraft reserves the turn's draft for the caller, who is about to post it. It
 // reports false if the turn is not running or has a draft.
 func (s *Store) ClaimDraft(ctx context.Context, turn string) (claimed bool, err error) {
-	err = s.write(ctx, "claim draft of "+turn, durable, func(tx *runner) error {
-		t, found, err := one(ctx, tx, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1 AND status = 'running'`+tx.share, turn)
+	err = s.write(ctx, "claim draft of "+turn, syncCommit, func(tx *runner) error {
+		t, found, err := one(ctx, tx, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1 AND status = 'running'`+tx.sql.forShare, turn)
 		if err != nil || !found {
 			return err
 		}
@@ -32,7 +32,7 @@ func (s *Store) ClaimDraft(ctx context.Context, turn string) (claimed bool, err 
 // PostedDraft records where the claimed draft is. It reports false if the reply
 // went out without it.
 func (s *Store) PostedDraft(ctx context.Context, turn, platformID string) (kept bool, err error) {
-	err = s.write(ctx, "record draft of "+turn, durable, func(tx *runner) error {
+	err = s.write(ctx, "record draft of "+turn, syncCommit, func(tx *runner) error {
 		changed, err := tx.exec(ctx, `UPDATE drafts SET platform_id = $2 WHERE turn = $1 AND NOT taken`, turn, platformID)
 		kept = changed == 1
 		return err
@@ -55,7 +55,7 @@ func (s *Store) Draft(ctx context.Context, turn string) (d domain.Draft, err err
 // TakeDraft has the turn's reply take over its draft and returns that as it then
 // is: from now on PostedDraft reports false. ErrNotFound if there is none.
 func (s *Store) TakeDraft(ctx context.Context, turn string) (d domain.Draft, err error) {
-	err = s.write(ctx, "take draft of "+turn, durable, func(tx *runner) error {
+	err = s.write(ctx, "take draft of "+turn, syncCommit, func(tx *runner) error {
 		var found bool
 		d, found, err = one(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)
 		if err == nil && !found {
@@ -69,7 +69,7 @@ func (s *Store) TakeDraft(ctx context.Context, turn string) (d domain.Draft, err
 // DropDraft forgets a turn's draft. Relaxed: nothing is wrong with a draft that is
 // dropped twice.
 func (s *Store) DropDraft(ctx context.Context, turn string) error {
-	return s.write(ctx, "drop draft of "+turn, relaxed, func(tx *runner) error {
+	return s.write(ctx, "drop draft of "+turn, asyncCommit, func(tx *runner) error {
 		_, err := tx.exec(ctx, `DELETE FROM drafts WHERE turn = $1`, turn)
 		return err
 	})

@@ -18,8 +18,8 @@ import (
 func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored domain.Message, outbox string, err error) {
 	m := c.Message
 	m.Turn, m.Step, m.Index, m.Role = c.Turn, c.Step, 0, domain.RoleAssistant
-	err = s.write(ctx, fmt.Sprintf("save completion of %s step %d", c.Turn, c.Step), durable, func(tx *runner) error {
-		t, err := tx.turn(ctx, c.Turn, tx.update)
+	err = s.write(ctx, fmt.Sprintf("save completion of %s step %d", c.Turn, c.Step), syncCommit, func(tx *runner) error {
+		t, err := tx.turn(ctx, c.Turn, tx.sql.forUpdate)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (r *runner) insertUsage(ctx context.Context, c Completion) error {
 // an ended one is not changed. If there is no such turn and no message left for
 // it, nothing is made and the turn returned has no ID.
 func (s *Store) EndTurn(ctx context.Context, e End) (turn domain.Turn, err error) {
-	err = s.write(ctx, "end "+e.Turn, durable, func(tx *runner) error {
+	err = s.write(ctx, "end "+e.Turn, syncCommit, func(tx *runner) error {
 		got, err := tx.take(ctx, BeginInput{
 			Session: e.Session, Channel: e.Channel, Turn: e.Turn, Messages: e.Messages,
 			WorkflowID: e.WorkflowID, RunID: e.RunID,
@@ -175,7 +175,7 @@ type AnswerInput struct {
 // fresh is false and nothing is changed. ErrNotFound if the message was never
 // accepted.
 func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn domain.Turn, fresh bool, err error) {
-	err = s.write(ctx, "answer "+in.Message, durable, func(tx *runner) error {
+	err = s.write(ctx, "answer "+in.Message, syncCommit, func(tx *runner) error {
 		epoch, err := tx.touchSession(ctx, in.Session, in.Channel)
 		if err != nil {
 			return err

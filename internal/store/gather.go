@@ -16,7 +16,7 @@ func (s *Store) SaveGathered(ctx context.Context, id string, g domain.Gathered) 
 	if err != nil {
 		return domain.Inbound{}, fmt.Errorf("save what belongs to message %s: %w", id, err)
 	}
-	err = s.write(ctx, "save what belongs to message "+id, relaxed, func(tx *runner) error {
+	err = s.write(ctx, "save what belongs to message "+id, asyncCommit, func(tx *runner) error {
 		if _, err := tx.exec(ctx, `UPDATE inbox SET gathered = $2 WHERE id = $1 AND gathered = ''`, id, text); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (s *Store) Import(ctx context.Context, in Import) (added int, err error) {
 	if err != nil || len(missing) == 0 {
 		return 0, err
 	}
-	err = s.write(ctx, "import into "+in.Session, durable, func(tx *runner) error {
+	err = s.write(ctx, "import into "+in.Session, syncCommit, func(tx *runner) error {
 		epoch, err := tx.touchSession(ctx, in.Session, in.Route.Channel)
 		if err != nil {
 			return err

@@ -13,29 +13,23 @@ import (
 // sweeper looks after it.
 const sweepAfter = 30 * time.Second
 
-const inboundColumns = `inbox.id, inbox.session, inbox.channel, inbox.chat, inbox.thread, inbox.sender, inbox.sender_name,
-	inbox.text, inbox.command, inbox.push, inbox.joins, inbox.sent_at, inbox.accepted_at, COALESCE(inbox.turn, ''),
-	inbox.files, inbox.gathered, inbox.platform_id, inbox.child, inbox.job`
+const inboundColumns = `inbox.seq, inbox.id, inbox.platform_id, inbox.session, inbox.channel, inbox.chat, inbox.thread,
+	inbox.sender, inbox.sender_name, inbox.text, inbox.files, inbox.gathered, inbox.command, inbox.push, inbox.queue,
+	inbox.child, inbox.job, inbox.sent_at, inbox.accepted_at, COALESCE(inbox.turn, '')`
 
 func scanInbound(rows *sql.Rows) (in domain.Inbound, err error) {
-	var joins bool
-	err = rows.Scan(&in.ID, &in.Session, &in.Channel, &in.Chat, &in.Thread, &in.Sender, &in.SenderName,
-		&in.Text, &in.Command, &in.Push, &joins, stamp{&in.SentAt}, stamp{&in.AcceptedAt}, &in.Turn,
-		document{&in.Files}, document{&in.Gathered}, &in.PlatformID, &in.Child, &in.Job)
-	in.Queue = !joins
-	return in, err
+	return in, rows.Scan(&in.Seq, &in.ID, &in.PlatformID, &in.Session, &in.Channel, &in.Chat, &in.Thread,
+		&in.Sender, &in.SenderName, &in.Text, document{&in.Files}, document{&in.Gathered}, &in.Command, &in.Push, &in.Queue,
+		&in.Child, &in.Job, stamp{&in.SentAt}, stamp{&in.AcceptedAt}, &in.Turn)
 }
 
-// Accept stores a message, unless it is there already, and returns it as stored;
-// fresh says that it was not there. ErrConflict if its ID belongs to a message
-// with another text or session; of one whose session was removed the text is not
-// known any more. AcceptedAt and Turn are the store's to set.
+// Accept stores a message unless it exists and returns the stored one; fresh reports
+// whether it is new. ErrConflict if the ID belongs to a message with another text or
+// session; the text is not compared once the message's session was removed. The store
+// sets Seq, AcceptedAt and Turn.
 func (s *Store) Accept(ctx context.Context, in domain.Inbound) (stored domain.Inbound, fresh bool, err error) {
-	err = s.write(ctx, "accept message "+in.ID, durable, func(tx *runner) error {
-		if fresh, err = tx.insertInbound(ctx, in); err != nil {
-			return err
-		}
-		stored, err = tx.inbound(ctx, in.ID)
+	err = s.write(ctx, "accept message "+in.ID, syncCommit, func(tx *runner) error {
+		stored, fresh, err = tx.accept(ctx, in)
 		return err
 	})
 	if err != nil {
@@ -48,20 +42,46 @@ func (s *Store) Accept(ctx context.Context, in domain.Inbound) (stored domain.In
 	return stored, fresh, nil
 }
 
-// insertInbound stores a message, unless it is there, and reports whether it was not.
-func (r *runner) insertInbound(ctx context.Context, in domain.Inbound) (fresh bool, err error) {
+// accept stores a message unless it exists. Inserts into a session are serialized, so
+// that a message with a lower Seq is never committed after one with a higher Seq.
+func (r *runner) accept(ctx context.Context, in domain.Inbound) (stored domain.Inbound, fresh bool, err error) {
 	files, err := encode(len(in.Files) > 0, in.Files)
 	if err != nil {
-		return false, err
+		return domain.Inbound{}, false, err
+	}
+	gathered, err := encode(in.Gathered != nil, in.Gathered)
+	if err != nil {
+		return domain.Inbound{}, false, err
+	}
+	if r.sql.serialize != "" {
+		if _, err := r.exec(ctx, r.sql.serialize, in.Session); err != nil {
+			return domain.Inbound{}, false, err
+		}
 	}
 	accepted := now()
-	changed, err := r.exec(ctx, `INSERT INTO inbox
-		(id, session, channel, chat, thread, sender, sender_name, text, command, push, joins, sent_at, accepted_at, next_sweep_at,
-			files, platform_id, child, job)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT (id) DO NOTHING`,
-		in.ID, in.Session, in.Channel, in.Chat, in.Thread, in.Sender, in.SenderName, in.Text, string(in.Command),
-		in.Push, !in.Queue, in.SentAt, accepted, accepted.Add(sweepAfter), files, in.PlatformID, in.Child, in.Job)
-	return changed == 1, err
+	stored, fresh, err = one(ctx, r, scanInbound, `INSERT INTO inbox
+		(id, platform_id, session, channel, chat, thread, sender, sender_name, text, files, gathered, command, push, queue,
+			child, job, sent_at, accepted_at, next_sweep_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+		ON CONFLICT (id) DO NOTHING RETURNING `+inboundColumns,
+		in.ID, in.PlatformID, in.Session, in.Channel, in.Chat, in.Thread, in.Sender, in.SenderName, in.Text, files, gathered,
+		string(in.Command), in.Push, in.Queue, in.Child, in.Job, in.SentAt, accepted, accepted.Add(sweepAfter))
+	if err != nil || fresh {
+		return stored, fresh, err
+	}
+	stored, err = r.inbound(ctx, in.ID)
+	return stored, false, err
+}
+
+// Pending returns the messages of a session that no turn has consumed, by sequence
+// number.
+func (s *Store) Pending(ctx context.Context, session string, limit int) (all []domain.Inbound, err error) {
+	err = s.read("read pending messages of "+session, func(q *runner) error {
+		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
+			WHERE session = $1 AND turn IS NULL ORDER BY seq LIMIT $2`, session, limit)
+		return err
+	})
+	return all, err
 }
 
 // Inbound returns an accepted message, or ErrNotFound.
@@ -115,7 +135,7 @@ func (s *Store) Unconsumed(ctx context.Context, limit int) (all []domain.Inbound
 // Postpone sets when the sweeper looks at a message next. It does nothing to one
 // that was consumed. Relaxed.
 func (s *Store) Postpone(ctx context.Context, id string, until time.Time) error {
-	return s.write(ctx, "postpone message "+id, relaxed, func(tx *runner) error {
+	return s.write(ctx, "postpone message "+id, asyncCommit, func(tx *runner) error {
 		_, err := tx.exec(ctx, `UPDATE inbox SET next_sweep_at = $2 WHERE id = $1 AND turn IS NULL`, id, until)
 		return err
 	})

@@ -23,8 +23,8 @@ func (s *Store) Intend(ctx context.Context, in Intent) (stored []byte, fresh boo
 	if in.Data == nil {
 		in.Data = []byte{}
 	}
-	err = s.write(ctx, fmt.Sprintf("intend %s %s", in.Call, in.Part), durable, func(tx *runner) error {
-		t, err := tx.turn(ctx, in.Turn, tx.share)
+	err = s.write(ctx, fmt.Sprintf("intend %s %s", in.Call, in.Part), syncCommit, func(tx *runner) error {
+		t, err := tx.turn(ctx, in.Turn, tx.sql.forShare)
 		if err != nil {
 			return err
 		}

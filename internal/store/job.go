@@ -25,7 +25,7 @@ func scanJob(rows *sql.Rows) (j domain.Job, err error) {
 // turn they are taken as given. One that is there is returned as it is. ErrTooMany
 // if the session has as many as limit says, ErrTurnEnded if the turn is not running.
 func (s *Store) AddJob(ctx context.Context, j domain.Job, turn string, limit int) (stored domain.Job, err error) {
-	err = s.write(ctx, "add job "+j.ID, durable, func(tx *runner) error {
+	err = s.write(ctx, "add job "+j.ID, syncCommit, func(tx *runner) error {
 		var found bool
 		if stored, found, err = tx.job(ctx, j.ID); err != nil || found {
 			return err
@@ -57,7 +57,7 @@ func (s *Store) AddJob(ctx context.Context, j domain.Job, turn string, limit int
 // routeJob gives a job the route of a turn. What a job's own turn makes belongs to
 // the conversation that the job was made in.
 func (r *runner) routeJob(ctx context.Context, j *domain.Job, turn string) error {
-	t, err := r.turn(ctx, turn, r.update)
+	t, err := r.turn(ctx, turn, r.sql.forUpdate)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (s *Store) RemoveJob(ctx context.Context, id string) error {
 }
 
 func (s *Store) changeJob(ctx context.Context, id, change string, value any) error {
-	return s.write(ctx, "change job "+id, durable, func(tx *runner) error {
+	return s.write(ctx, "change job "+id, syncCommit, func(tx *runner) error {
 		changed, err := tx.exec(ctx, `UPDATE jobs SET `+change, id, value)
 		if err == nil && changed == 0 {
 			return domain.ErrNotFound
@@ -183,7 +183,7 @@ type Firing struct {
 // Fire accepts a message of a job, once. ErrNotFound if the job does not go on,
 // ErrBusy if it is skipped.
 func (s *Store) Fire(ctx context.Context, f Firing) (stored domain.Inbound, err error) {
-	err = s.write(ctx, "fire "+f.Message.ID, durable, func(tx *runner) error {
+	err = s.write(ctx, "fire "+f.Message.ID, syncCommit, func(tx *runner) error {
 		stored, err = tx.inbound(ctx, f.Message.ID)
 		if !errors.Is(err, domain.ErrNotFound) {
 			return err
@@ -201,7 +201,7 @@ func (s *Store) Fire(ctx context.Context, f Firing) (stored domain.Inbound, err 
 		case busy && f.Beside != "":
 			f.Message.Session = f.Beside
 		}
-		stored, err = tx.acceptFired(ctx, f.Message)
+		stored, _, err = tx.accept(ctx, f.Message)
 		return err
 	})
 	if err != nil {
@@ -237,19 +237,4 @@ func (r *runner) fired(ctx context.Context, f Firing) error {
 		return domain.ErrNotFound
 	}
 	return err
-}
-
-// acceptFired stores a message together with what belongs to it.
-func (r *runner) acceptFired(ctx context.Context, in domain.Inbound) (domain.Inbound, error) {
-	if _, err := r.insertInbound(ctx, in); err != nil {
-		return domain.Inbound{}, err
-	}
-	gathered, err := encode(in.Gathered != nil, in.Gathered)
-	if err != nil {
-		return domain.Inbound{}, err
-	}
-	if _, err := r.exec(ctx, `UPDATE inbox SET gathered = $2 WHERE id = $1`, in.ID, gathered); err != nil {
-		return domain.Inbound{}, err
-	}
-	return r.inbound(ctx, in.ID)
 }

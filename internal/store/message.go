@@ -178,8 +178,8 @@ func (s *Store) FullResult(ctx context.Context, turn string, step, index int) (o
 // turn is not running and has no such result.
 func (s *Store) SaveResult(ctx context.Context, m domain.Message) (stored domain.Message, err error) {
 	m.Role = domain.RoleTool
-	err = s.write(ctx, fmt.Sprintf("save result of %s step %d call %d", m.Turn, m.Step, m.Index), durable, func(tx *runner) error {
-		t, err := tx.turn(ctx, m.Turn, tx.share)
+	err = s.write(ctx, fmt.Sprintf("save result of %s step %d call %d", m.Turn, m.Step, m.Index), syncCommit, func(tx *runner) error {
+		t, err := tx.turn(ctx, m.Turn, tx.sql.forShare)
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ type Options struct {
 
 // Store is the database. Its methods are safe for concurrent use, each is one
 // transaction, and each may be repeated after an error. What a method returned
-// without an error survives a power cut, unless its comment says relaxed.
+// without an error survives a power cut, unless its comment says asynchronous.
 //
 // Text is stored as valid UTF-8 without NUL: what is not comes back as U+FFFD.
 // Times come back in UTC, cut to microseconds.
@@ -37,27 +37,30 @@ type Store struct {
 	writes, reads *statements
 }
 
-// dialect is what SQLite and Postgres do differently.
+// dialect is what differs between SQLite and Postgres.
 type dialect interface {
-	// begin starts a transaction that may write. A relaxed one is not waited for
-	// to reach the disk; any later one that is, takes it along. The caller calls
-	// done after the transaction.
-	begin(ctx context.Context, relaxed bool) (tx *sql.Tx, done func(), err error)
-	// reader is the pool that single reads run on.
+	// begin starts a transaction. The caller calls release after it has ended.
+	begin(ctx context.Context, mode commitMode) (tx *sql.Tx, release func(), err error)
+	// reader is the pool for individual reads.
 	reader() *sql.DB
-	// locks are the suffixes by which a SELECT in a transaction keeps its row
-	// from being changed: against all others, and against writers only.
-	locks() (update, share string)
-	// recall is the query of [Store.Recall]: words, scope, a turn to leave out, limit.
-	recall() string
-	// forget is the statement that takes a turn out of what recall searches.
-	forget() string
-	// freeze is the statement by which a transaction keeps all others from writing
-	// to a table; empty where they cannot anyway.
-	freeze(table string) string
+	fragments() *fragments
 	// explain adds to an error what the operator can do about it, if anything.
 	explain(err error) error
 	close() error
+}
+
+// fragments are the pieces of SQL in which the dialects differ.
+type fragments struct {
+	// forUpdate and forShare are the suffixes by which a SELECT keeps its row from being
+	// changed: against all other transactions, and against writers only.
+	forUpdate, forShare string
+	// serialize waits for other transactions that accept messages of a session; empty if
+	// transactions are serialized anyway.
+	serialize string
+	// freezePrompts keeps other transactions from writing to that table; empty likewise.
+	freezePrompts string
+	recall        string // words, scope, turn to exclude, limit; see [Store.Recall]
+	forget        string // removes a turn from the full-text index
 }
 
 // Open opens the database, makes or migrates its tables, and returns it. Several

@@ -24,7 +24,7 @@ func scanOutbound(rows *sql.Rows) (out domain.Outbound, err error) {
 // [Store.Release] nor another record closed: it may have been posted.
 // ErrNotFound if there is no such reply.
 func (s *Store) ClaimOutbox(ctx context.Context, id string) (out domain.Outbound, err error) {
-	err = s.write(ctx, "claim reply "+id, durable, func(tx *runner) error {
+	err = s.write(ctx, "claim reply "+id, syncCommit, func(tx *runner) error {
 		var found bool
 		out, found, err = one(ctx, tx, scanOutbound, `UPDATE outbox
 			SET fence = fence + 1, claims = claims + 1, claimed_at = $2, updated_at = $2
@@ -62,7 +62,7 @@ func (s *Store) Release(ctx context.Context, id string, fence int64, reason stri
 
 // mark moves a claimed reply from pending to state. To do so again is no error.
 func (s *Store) mark(ctx context.Context, doing, id string, fence int64, state domain.OutboxState, set, note string) error {
-	return s.write(ctx, doing+" "+id, durable, func(tx *runner) error {
+	return s.write(ctx, doing+" "+id, syncCommit, func(tx *runner) error {
 		changed, err := tx.exec(ctx, `UPDATE outbox SET state = $3, updated_at = $5, `+set+`
 			WHERE id = $1 AND fence = $2 AND state = 'pending'`, id, fence, string(state), note, now())
 		if err != nil || changed == 1 {

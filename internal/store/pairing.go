@@ -30,7 +30,7 @@ func scanPairing(rows *sql.Rows) (p Pairing, err error) {
 // Pair stores that a sender asked to be let in, with a new code, and returns what
 // is stored: the earlier code while that can be approved.
 func (s *Store) Pair(ctx context.Context, p Pairing) (stored Pairing, err error) {
-	err = s.write(ctx, "pair "+p.Sender, durable, func(tx *runner) error {
+	err = s.write(ctx, "pair "+p.Sender, syncCommit, func(tx *runner) error {
 		stored, _, err = one(ctx, tx, scanPairing, `INSERT INTO pairings (`+pairingColumns+`) VALUES ($1, $2, $3, $4, $5, 0)
 			ON CONFLICT (channel, sender) DO UPDATE SET name = excluded.name,
 				code = CASE WHEN pairings.approved_at = 0 AND pairings.created_at < $6 THEN excluded.code ELSE pairings.code END,
@@ -44,7 +44,7 @@ func (s *Store) Pair(ctx context.Context, p Pairing) (stored Pairing, err error)
 // ApprovePairing lets the sender in who was given the code. ErrNotFound if the code
 // is unknown or older than an hour. To approve again changes nothing.
 func (s *Store) ApprovePairing(ctx context.Context, code string) (p Pairing, err error) {
-	err = s.write(ctx, "approve pairing", durable, func(tx *runner) error {
+	err = s.write(ctx, "approve pairing", syncCommit, func(tx *runner) error {
 		var found bool
 		p, found, err = one(ctx, tx, scanPairing, `UPDATE pairings
 			SET approved_at = CASE WHEN approved_at = 0 THEN $2 ELSE approved_at END
@@ -78,7 +78,7 @@ func (s *Store) Pairings(ctx context.Context) (all []Pairing, err error) {
 
 // DropPairing shuts a sender out again. ErrNotFound if there is no such pairing.
 func (s *Store) DropPairing(ctx context.Context, channel, sender string) error {
-	return s.write(ctx, "drop pairing", durable, func(tx *runner) error {
+	return s.write(ctx, "drop pairing", syncCommit, func(tx *runner) error {
 		changed, err := tx.exec(ctx, `DELETE FROM pairings WHERE channel = $1 AND sender = $2`, channel, sender)
 		if err == nil && changed == 0 {
 			return domain.ErrNotFound

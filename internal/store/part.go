@@ -10,8 +10,8 @@ import (
 // where, its ID is the caller's. One that is there is left as it is. ErrTurnEnded
 // if the turn is not running and has no such message.
 func (s *Store) Send(ctx context.Context, out domain.Outbound) error {
-	return s.write(ctx, "send message "+out.ID, durable, func(tx *runner) error {
-		t, err := tx.turn(ctx, out.Turn, tx.share)
+	return s.write(ctx, "send message "+out.ID, syncCommit, func(tx *runner) error {
+		t, err := tx.turn(ctx, out.Turn, tx.sql.forShare)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (r *runner) said(ctx context.Context, t turnRow) (bool, error) {
 // claims, and returns their IDs in order. The first split counts. ErrNotFound if
 // there is no such reply.
 func (s *Store) SplitOutbox(ctx context.Context, id string, parts []domain.Part) (ids []string, err error) {
-	err = s.write(ctx, "split reply "+id, durable, func(tx *runner) error {
+	err = s.write(ctx, "split reply "+id, syncCommit, func(tx *runner) error {
 		out, err := tx.outbound(ctx, id)
 		if err != nil {
 			return err

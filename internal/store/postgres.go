@@ -45,12 +45,12 @@ func (d *postgresDB) migrate(ctx context.Context, opts Options) error {
 	return migrate(ctx, d.db, goose.DialectPostgres, "postgres", opts.Logger, goose.WithSessionLocker(locker))
 }
 
-func (d *postgresDB) begin(ctx context.Context, relaxed bool) (*sql.Tx, func(), error) {
+func (d *postgresDB) begin(ctx context.Context, mode commitMode) (*sql.Tx, func(), error) {
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	if relaxed {
+	if mode == asyncCommit {
 		if _, err := tx.ExecContext(ctx, `SET LOCAL synchronous_commit = off`); err != nil {
 			return nil, nil, errors.Join(err, tx.Rollback())
 		}
@@ -60,13 +60,9 @@ func (d *postgresDB) begin(ctx context.Context, relaxed bool) (*sql.Tx, func(), 
 
 func (d *postgresDB) reader() *sql.DB { return d.db }
 
-func (d *postgresDB) locks() (update, share string) { return " FOR UPDATE", " FOR SHARE" }
+func (d *postgresDB) fragments() *fragments { return &postgresFragments }
 
-func (d *postgresDB) freeze(table string) string {
-	return "LOCK TABLE " + table + " IN SHARE ROW EXCLUSIVE MODE"
-}
-
-// explain implements [dialect]: the server says what is wrong, not where.
+// explain implements [dialect]: the server names the problem but not the database.
 func (d *postgresDB) explain(err error) error { return fmt.Errorf("%s: %w", d.name, err) }
 
 func (d *postgresDB) close() error { return d.db.Close() }

@@ -35,7 +35,7 @@ func scanRecalled(rows *sql.Rows) (r Recalled, err error) {
 func (s *Store) Recall(ctx context.Context, scope, but string, words []string, limit int) (found []Recalled, err error) {
 	err = s.read("search what was said", func(q *runner) error {
 		for _, between := range []string{" ", " OR "} {
-			found, err = many(ctx, q, scanRecalled, s.db.recall(), anded(words, between), scope, but, limit)
+			found, err = many(ctx, q, scanRecalled, q.sql.recall, anded(words, between), scope, but, limit)
 			if err != nil || len(found) > 0 {
 				return err
 			}
@@ -79,24 +79,20 @@ const recallJoins = ` FROM recall JOIN turns ON turns.id = recall.turn
 
 const recallColumns = `SELECT turns.session, recall.turn, messages.role, messages.sender_name, messages.created_at, `
 
-// recall implements [dialect].
-func (d *sqliteDB) recall() string {
-	return recallColumns + `snippet(recall, 0, '', '', ' … ', 48)` + recallJoins + `
-		WHERE recall MATCH 'content : (' || $1 || ')' AND turns.scope = $2 AND turns.id <> $3 ORDER BY bm25(recall), messages.created_at DESC LIMIT $4`
+var sqliteFragments = fragments{
+	recall: recallColumns + `snippet(recall, 0, '', '', ' … ', 48)` + recallJoins + `
+		WHERE recall MATCH 'content : (' || $1 || ')' AND turns.scope = $2 AND turns.id <> $3
+		ORDER BY bm25(recall), messages.created_at DESC LIMIT $4`,
+	forget: `DELETE FROM recall WHERE recall MATCH 'turn : "' || $1 || '"' AND turn = $1`,
 }
 
-// forget implements [dialect]: the index knows the turns, too.
-func (d *sqliteDB) forget() string {
-	return `DELETE FROM recall WHERE recall MATCH 'turn : "' || $1 || '"' AND turn = $1`
-}
-
-// forget implements [dialect].
-func (d *postgresDB) forget() string { return `DELETE FROM recall WHERE turn = $1` }
-
-// recall implements [dialect].
-func (d *postgresDB) recall() string {
-	return recallColumns + `ts_headline('simple', recall.content, query, 'MaxWords=48, MinWords=24, StartSel="", StopSel="", FragmentDelimiter=" … "')` +
+var postgresFragments = fragments{
+	forUpdate: " FOR UPDATE", forShare: " FOR SHARE",
+	serialize:     `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`,
+	freezePrompts: `LOCK TABLE prompts IN SHARE ROW EXCLUSIVE MODE`,
+	recall: recallColumns + `ts_headline('simple', recall.content, query, 'MaxWords=48, MinWords=24, StartSel="", StopSel="", FragmentDelimiter=" … "')` +
 		recallJoins + `, websearch_to_tsquery('simple', $1) AS query
 		WHERE recall.words @@ query AND turns.scope = $2 AND turns.id <> $3
-		ORDER BY ts_rank(recall.words, query) DESC, messages.created_at DESC LIMIT $4`
+		ORDER BY ts_rank(recall.words, query) DESC, messages.created_at DESC LIMIT $4`,
+	forget: `DELETE FROM recall WHERE turn = $1`,
 }

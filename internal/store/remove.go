@@ -126,7 +126,7 @@ func (r *runner) atRest(ctx context.Context, session string, before time.Time) e
 // cost stays, and the IDs of its messages do. ErrAtWork and ErrNotFound are as with
 // Removable.
 func (s *Store) Remove(ctx context.Context, part Removal) error {
-	return s.write(ctx, "remove turns of "+part.Session, durable, func(tx *runner) error {
+	return s.write(ctx, "remove turns of "+part.Session, syncCommit, func(tx *runner) error {
 		// The row is locked first: from here on no turn of the session begins.
 		if err := tx.lockSession(ctx, part.Session); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (s *Store) Remove(ctx context.Context, part Removal) error {
 			if t.prompt != "" {
 				prompts[t.prompt] = true
 			}
-			if err := tx.removeTurn(ctx, t, s.db.forget()); err != nil {
+			if err := tx.removeTurn(ctx, t); err != nil {
 				return err
 			}
 		}
@@ -159,22 +159,22 @@ func (s *Store) Remove(ctx context.Context, part Removal) error {
 				return err
 			}
 		}
-		return tx.removePrompts(ctx, prompts, s.db.freeze("prompts"))
+		return tx.removePrompts(ctx, prompts)
 	})
 }
 
 func (r *runner) lockSession(ctx context.Context, session string) error {
-	_, _, err := one(ctx, r, scanText, `SELECT key FROM sessions WHERE key = $1`+r.update, session)
+	_, _, err := one(ctx, r, scanText, `SELECT key FROM sessions WHERE key = $1`+r.sql.forUpdate, session)
 	return err
 }
 
-func (r *runner) removeTurn(ctx context.Context, t turnRow, forget string) error {
+func (r *runner) removeTurn(ctx context.Context, t turnRow) error {
 	_, err := r.exec(ctx, `UPDATE inbox SET turn = $3, text = '', sender = '', sender_name = '', platform_id = '', files = '', gathered = ''
 		WHERE session = $1 AND turn = $2`, t.Session, t.ID, removedTurn)
 	if err != nil {
 		return err
 	}
-	return r.each(ctx, t.ID, forget,
+	return r.each(ctx, t.ID, r.sql.forget,
 		`DELETE FROM messages WHERE turn = $1`, `DELETE FROM intents WHERE turn = $1`, `DELETE FROM drafts WHERE turn = $1`,
 		`DELETE FROM outbox WHERE turn = $1`, `DELETE FROM approvals WHERE turn = $1`, `DELETE FROM turns WHERE id = $1`)
 }
@@ -191,11 +191,10 @@ func (r *runner) removeSession(ctx context.Context, session string) error {
 		`DELETE FROM sessions WHERE key = $1`)
 }
 
-// removePrompts removes those that no turn was given. Freeze, if not empty, keeps
-// others from giving them to one meanwhile.
-func (r *runner) removePrompts(ctx context.Context, hashes map[string]bool, freeze string) error {
-	if freeze != "" && len(hashes) > 0 {
-		if _, err := r.exec(ctx, freeze); err != nil {
+// removePrompts removes the prompts that no turn refers to any more.
+func (r *runner) removePrompts(ctx context.Context, hashes map[string]bool) error {
+	if r.sql.freezePrompts != "" && len(hashes) > 0 {
+		if _, err := r.exec(ctx, r.sql.freezePrompts); err != nil {
 			return err
 		}
 	}

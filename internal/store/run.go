@@ -14,11 +14,11 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// runner runs statements, in a transaction or each by itself.
+// runner runs statements, in a transaction or individually.
 type runner struct {
-	on            querier
-	stmt          func(ctx context.Context, query string) *sql.Stmt // nil result: run as text
-	update, share string                                            // see dialect.locks
+	on   querier
+	stmt func(ctx context.Context, query string) *sql.Stmt // nil result: run as text
+	sql  *fragments
 }
 
 type querier interface {
@@ -26,51 +26,51 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// The two kinds of writing transactions.
+// commitMode says whether a commit waits for the disk.
+type commitMode bool
+
 const (
-	durable = false // on the disk when it returns
-	relaxed = true  // with the next durable one
+	syncCommit  commitMode = false // on the disk when it returns
+	asyncCommit commitMode = true  // on the disk with the next synchronous commit
 )
 
-// write runs fn in a transaction. An error of fn undoes it.
-func (s *Store) write(ctx context.Context, doing string, relaxed bool, fn func(*runner) error) error {
-	if err := s.transact(ctx, relaxed, fn); err != nil {
+// write runs fn in a transaction. An error or a panic of fn rolls it back.
+func (s *Store) write(ctx context.Context, doing string, mode commitMode, fn func(*runner) error) error {
+	if err := s.transact(ctx, mode, fn); err != nil {
 		return s.wrap(doing, err)
 	}
 	return nil
 }
 
-func (s *Store) transact(ctx context.Context, relaxed bool, fn func(*runner) error) error {
-	tx, done, err := s.db.begin(ctx, relaxed)
+func (s *Store) transact(ctx context.Context, mode commitMode, fn func(*runner) error) error {
+	tx, release, err := s.db.begin(ctx, mode)
 	if err != nil {
 		return err
 	}
 	var missing []string
-	r := &runner{on: tx, stmt: func(ctx context.Context, query string) *sql.Stmt {
-		prepared := s.writes.get(query)
-		if prepared == nil {
-			missing = append(missing, query)
-			return nil
+	defer func() {
+		_ = tx.Rollback() // no-op after a commit
+		release()
+		for _, query := range missing {
+			s.writes.prepare(ctx, query)
 		}
-		return tx.StmtContext(ctx, prepared)
-	}}
-	r.update, r.share = s.db.locks()
-	err = fn(r)
-	if err == nil {
-		err = tx.Commit()
-	} else {
-		_ = tx.Rollback()
+	}()
+	stmt := func(ctx context.Context, query string) *sql.Stmt {
+		if prepared := s.writes.get(query); prepared != nil {
+			return tx.StmtContext(ctx, prepared)
+		}
+		missing = append(missing, query)
+		return nil
 	}
-	done()
-	for _, query := range missing {
-		s.writes.prepare(ctx, query)
+	if err := fn(&runner{on: tx, stmt: stmt, sql: s.db.fragments()}); err != nil {
+		return err
 	}
-	return err
+	return tx.Commit()
 }
 
-// read runs fn, whose statements each see the newest state.
+// read runs fn, whose statements each see the latest state.
 func (s *Store) read(doing string, fn func(*runner) error) error {
-	r := &runner{on: s.db.reader(), stmt: s.reads.prepare}
+	r := &runner{on: s.db.reader(), stmt: s.reads.prepare, sql: s.db.fragments()}
 	if err := fn(r); err != nil {
 		return s.wrap(doing, err)
 	}

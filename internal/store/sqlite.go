@@ -24,10 +24,9 @@ const sqliteReaders = 4
 type sqliteDB struct {
 	path        string
 	write, read *sql.DB
-	// relaxed says that the writing connection is set not to sync. Who has the
-	// connection owns it. A new connection syncs: then relaxed may be wrongly
-	// true, which costs a sync and loses nothing.
-	relaxed bool
+	// mode is the mode of the writing connection, owned by its holder. A new connection
+	// is synchronous: mode may then be wrongly asyncCommit, which only costs a sync.
+	mode commitMode
 }
 
 func openSQLite(ctx context.Context, opts Options) (_ *sqliteDB, err error) {
@@ -39,8 +38,7 @@ func openSQLite(ctx context.Context, opts Options) (_ *sqliteDB, err error) {
 	if err := d.create(); err != nil {
 		return nil, err
 	}
-	// Two processes that set WAL mode or migrate at the same time would trip
-	// over each other.
+	// Setting WAL mode and migrating must not run in two processes at once.
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
 		return nil, fmt.Errorf("lock %s: %w; check the permissions of its folder", lock.Path(), err)
@@ -67,9 +65,9 @@ func openSQLite(ctx context.Context, opts Options) (_ *sqliteDB, err error) {
 	return d, nil
 }
 
-// create makes the file and its folder if they are absent: what is in it is
-// private, and SQLite would make it readable for all. A file that is there is not
-// even opened: closing it would drop the locks of another Store in this process.
+// create creates the file and its folder if they are missing: SQLite would make the
+// private file readable for all users. An existing file is not opened, since closing it
+// would drop the locks of another Store in this process.
 func (d *sqliteDB) create() error {
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
 		return fmt.Errorf("%w: the folder of the database cannot be made; check the path and its permissions", err)
@@ -89,48 +87,45 @@ func (d *sqliteDB) dsn(query url.Values) string {
 	return u.String()
 }
 
-// begin implements [dialect]. The one connection is the lock between writers of
-// this process, so that none waits by polling.
-func (d *sqliteDB) begin(ctx context.Context, relaxed bool) (*sql.Tx, func(), error) {
+// begin implements [dialect]. The single connection serializes the writers of this
+// process, so none of them polls.
+func (d *sqliteDB) begin(ctx context.Context, mode commitMode) (*sql.Tx, func(), error) {
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	done := func() { _ = conn.Close() }
-	if err := d.setRelaxed(ctx, conn, relaxed); err != nil {
-		done()
+	release := func() { _ = conn.Close() }
+	if err := d.setMode(ctx, conn, mode); err != nil {
+		release()
 		return nil, nil, err
 	}
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
-		done()
+		release()
 		return nil, nil, err
 	}
-	return tx, done, nil
+	return tx, release, nil
 }
 
-func (d *sqliteDB) setRelaxed(ctx context.Context, conn *sql.Conn, relaxed bool) error {
-	if d.relaxed == relaxed {
+func (d *sqliteDB) setMode(ctx context.Context, conn *sql.Conn, mode commitMode) error {
+	if d.mode == mode {
 		return nil
 	}
-	if relaxed {
-		d.relaxed = true
-		_, err := conn.ExecContext(ctx, `PRAGMA synchronous=NORMAL`)
+	level := "FULL"
+	if mode == asyncCommit {
+		level = "NORMAL"
+		d.mode = mode // before the change: a wrong asyncCommit only costs a sync
+	}
+	if _, err := conn.ExecContext(ctx, `PRAGMA synchronous=`+level); err != nil {
 		return err
 	}
-	if _, err := conn.ExecContext(ctx, `PRAGMA synchronous=FULL`); err != nil {
-		return err
-	}
-	d.relaxed = false
+	d.mode = mode
 	return nil
 }
 
 func (d *sqliteDB) reader() *sql.DB { return d.read }
 
-// locks implements [dialect]: a writing transaction is alone.
-func (d *sqliteDB) locks() (update, share string) { return "", "" }
-
-func (d *sqliteDB) freeze(string) string { return "" }
+func (d *sqliteDB) fragments() *fragments { return &sqliteFragments }
 
 func (d *sqliteDB) explain(err error) error {
 	failure, ok := errors.AsType[*sqlite.Error](err)

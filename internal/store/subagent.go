@@ -33,12 +33,12 @@ type SpawnInput struct {
 // that is there is returned as it is. ErrTooMany if the limit is reached,
 // ErrTurnEnded if the turn is not running.
 func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a domain.Subagent, err error) {
-	err = s.write(ctx, "spawn "+in.ID, durable, func(tx *runner) error {
+	err = s.write(ctx, "spawn "+in.ID, syncCommit, func(tx *runner) error {
 		var found bool
 		if a, found, err = tx.subagent(ctx, in.ID); err != nil || found {
 			return err
 		}
-		t, err := tx.turn(ctx, in.Turn, tx.update)
+		t, err := tx.turn(ctx, in.Turn, tx.sql.forUpdate)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a domain.Subagent, er
 		if err != nil {
 			return err
 		}
-		_, err = tx.insertInbound(ctx, domain.Inbound{
+		_, _, err = tx.accept(ctx, domain.Inbound{
 			ID: domain.TaskMessage(in.ID), Session: session, Channel: domain.SubagentChannel, Chat: in.ID,
 			Sender: t.Sender, SenderName: name, Text: in.Task, SentAt: now(), Queue: true,
 		})
@@ -79,14 +79,14 @@ func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a domain.Subagent, er
 // reports into its parent's inbox, to be signalled; both once: message has no ID
 // if there is nothing to signal. ErrNotFound if there is no such subagent.
 func (s *Store) EndSubagent(ctx context.Context, id string, status domain.SubagentStatus, report string) (message domain.Inbound, err error) {
-	err = s.write(ctx, "end subagent "+id, durable, func(tx *runner) error {
+	err = s.write(ctx, "end subagent "+id, syncCommit, func(tx *runner) error {
 		a, ended, err := one(ctx, tx, scanSubagent, `UPDATE subagents SET status = $2, report = $3, ended_at = $4
 			WHERE id = $1 AND status = 'running' RETURNING `+subagentColumns, id, string(status), report, now())
 		switch {
 		case err != nil:
 			return err
 		case ended && a.Status != domain.SubagentStopped:
-			_, err = tx.insertInbound(ctx, reportMessage(a))
+			_, _, err = tx.accept(ctx, reportMessage(a))
 		case !ended:
 			var found bool
 			if a, found, err = tx.subagent(ctx, id); err == nil && !found {

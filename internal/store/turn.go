@@ -152,7 +152,7 @@ func (r *runner) take(ctx context.Context, in BeginInput) (taken, error) {
 
 // found fills in the turn, locked, and its rows, if it is there.
 func (r *runner) found(ctx context.Context, id string, got *taken) (found bool, err error) {
-	got.turn, found, err = one(ctx, r, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1`+r.update, id)
+	got.turn, found, err = one(ctx, r, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1`+r.sql.forUpdate, id)
 	if err != nil || !found {
 		return false, err
 	}

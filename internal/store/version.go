@@ -12,7 +12,7 @@ func (s *Store) SaveVersion(ctx context.Context, path, hash string, content []by
 	if content == nil {
 		content = []byte{}
 	}
-	return s.write(ctx, "keep a version of "+path, durable, func(tx *runner) error {
+	return s.write(ctx, "keep a version of "+path, syncCommit, func(tx *runner) error {
 		_, err := tx.exec(ctx, `INSERT INTO versions (path, hash, content, created_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (path, hash) DO NOTHING`, path, hash, content, now())
 		return err

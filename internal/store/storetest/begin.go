@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -154,4 +156,22 @@ func order(t *testing.T, b *bundle) {
 	require.Len(t, b.begin(t, in).History, 1, "sessions do not see each other")
 	b.accept(t, "m2")
 	require.Len(t, b.begin(t, step("m2", 1, "m2")).History, len(want)+1, "a running turn is nobody else's history")
+}
+
+// beginPanics checks that a panic during a transaction undoes it and releases its
+// connection.
+func beginPanics(t *testing.T, b *bundle) {
+	b.accept(t, "m1")
+	in := step("m1", 1, "m1")
+	in.Scope = func(domain.Inbound) string { panic("scope") }
+	for range 20 { // more than there are connections
+		require.PanicsWithValue(t, "scope", func() { _, _ = b.Begin(t.Context(), in) })
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, _, err := b.Accept(ctx, message("m2"))
+	require.NoError(t, err)
+	_, err = b.Turn(ctx, "m1")
+	require.ErrorIs(t, err, domain.ErrNotFound)
+	b.begin(t, step("m1", 1, "m1"))
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // all runs do in n goroutines and waits for them.
@@ -71,7 +73,7 @@ func acceptFields(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.Equal(t, stored, read)
 
-	in.SentAt, in.AcceptedAt = in.SentAt.UTC(), stored.AcceptedAt
+	in.SentAt, in.AcceptedAt, in.Seq = in.SentAt.UTC(), stored.AcceptedAt, stored.Seq
 	require.Equal(t, in, stored)
 	b.accept(t, "m2")
 	read, err = b.Inbound(t.Context(), "m2")
@@ -125,4 +127,50 @@ func messageState(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.Equal(t, domain.TurnDone, turn.Status)
 	require.Equal(t, "m1 says 1", turn.Reply)
+}
+
+// pending checks that a reader never sees a message appear before one that it has seen.
+func pending(t *testing.T, b *bundle) {
+	const writers, each = 8, 25
+	second := open(t, b.dsn)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all(writers, func(w int) {
+			for i := range each {
+				s := []*store.Store{b.Store, second}[w%2]
+				if _, _, err := s.Accept(t.Context(), message(fmt.Sprintf("m%d.%d", w, i))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}()
+	var seen []domain.Inbound
+	for ended := false; !ended; {
+		select {
+		case <-done:
+			ended = true
+		default:
+		}
+		next, err := b.Pending(t.Context(), session, writers*each)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(next), len(seen))
+		require.Equal(t, ids(seen), ids(next[:len(seen)]))
+		seen = next
+	}
+	require.Len(t, seen, writers*each)
+	require.IsIncreasing(t, sequences(seen))
+
+	b.begin(t, step(seen[0].ID, 1, seen[0].ID))
+	rest, err := b.Pending(t.Context(), session, 2)
+	require.NoError(t, err)
+	require.Equal(t, ids(seen[1:3]), ids(rest))
+}
+
+func sequences(messages []domain.Inbound) []int64 {
+	all := make([]int64, 0, len(messages))
+	for _, m := range messages {
+		all = append(all, m.Seq)
+	}
+	return all
 }

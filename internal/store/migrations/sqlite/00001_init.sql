@@ -1,17 +1,23 @@
--- Times are microseconds since 1970 in UTC; 0 means none.
+-- Times are microseconds since 1970 in UTC; 0 means unset. Costs are millionths of a
+-- US dollar. Models are given as provider/model.
 
 -- +goose Up
+-- model is the one chosen with /model; empty: the configured one.
 CREATE TABLE sessions (
     key        TEXT PRIMARY KEY,
     channel    TEXT NOT NULL,
     epoch      BIGINT NOT NULL DEFAULT 0,
+    model      TEXT NOT NULL DEFAULT '',
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 ) WITHOUT ROWID;
 
+-- seq follows the commit order within a session. files and gathered are JSON or empty.
+-- child is the subagent whose report the message is, job the job that sent it.
 CREATE TABLE inbox (
-    seq           INTEGER PRIMARY KEY,
+    seq           INTEGER PRIMARY KEY AUTOINCREMENT,
     id            TEXT NOT NULL UNIQUE,
+    platform_id   TEXT NOT NULL,
     session       TEXT NOT NULL,
     channel       TEXT NOT NULL,
     chat          TEXT NOT NULL,
@@ -19,16 +25,24 @@ CREATE TABLE inbox (
     sender        TEXT NOT NULL,
     sender_name   TEXT NOT NULL,
     text          TEXT NOT NULL,
+    files         TEXT NOT NULL,
+    gathered      TEXT NOT NULL,
     command       TEXT NOT NULL,
     push          BOOLEAN NOT NULL,
-    joins         BOOLEAN NOT NULL,
+    queue         BOOLEAN NOT NULL,
+    child         TEXT NOT NULL,
+    job           TEXT NOT NULL,
     sent_at       BIGINT NOT NULL,
     accepted_at   BIGINT NOT NULL,
     next_sweep_at BIGINT NOT NULL,
     turn          TEXT
 );
-CREATE INDEX inbox_unconsumed ON inbox (session) WHERE turn IS NULL;
+CREATE INDEX inbox_unconsumed ON inbox (session, seq) WHERE turn IS NULL;
+CREATE INDEX inbox_session ON inbox (session, seq);
+CREATE INDEX inbox_job ON inbox (job, seq) WHERE job <> '';
 
+-- scope is the memory scope. A consolidated turn is part of its memory and no longer
+-- shown to the model.
 CREATE TABLE turns (
     seq               INTEGER PRIMARY KEY,
     id                TEXT NOT NULL UNIQUE,
@@ -44,35 +58,44 @@ CREATE TABLE turns (
     outbox            TEXT NOT NULL,
     workflow_id       TEXT NOT NULL,
     run_id            TEXT NOT NULL,
+    model             TEXT NOT NULL,
+    scope             TEXT NOT NULL,
+    consolidated      BOOLEAN NOT NULL DEFAULT FALSE,
     started_at        BIGINT NOT NULL,
     ended_at          BIGINT NOT NULL,
-    prompt_tokens     BIGINT NOT NULL,
-    completion_tokens BIGINT NOT NULL,
-    steps             BIGINT NOT NULL,
-    prompt            TEXT NOT NULL
+    prompt            TEXT NOT NULL DEFAULT '',
+    steps             BIGINT NOT NULL DEFAULT 0,
+    prompt_tokens     BIGINT NOT NULL DEFAULT 0,
+    completion_tokens BIGINT NOT NULL DEFAULT 0,
+    cost              BIGINT NOT NULL DEFAULT 0,
+    unpriced          BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX turns_session ON turns (session, epoch, seq);
+CREATE INDEX turns_ended ON turns (session, ended_at);
 CREATE INDEX turns_running ON turns (session) WHERE status = 'running';
+CREATE INDEX turns_unconsolidated ON turns (scope, session, seq) WHERE NOT consolidated AND scope <> '';
+CREATE INDEX turns_prompt ON turns (prompt) WHERE prompt <> '';
 
 -- rank orders the rows of a step: 0 user messages, 1 the completion, 2 results.
--- output comes last: a transcript is read without touching its pages.
+-- output comes last: reading a transcript does not touch its pages.
 CREATE TABLE messages (
-    turn       TEXT NOT NULL,
-    step       BIGINT NOT NULL,
-    rank       BIGINT NOT NULL,
-    idx        BIGINT NOT NULL,
-    role       TEXT NOT NULL,
-    content    TEXT NOT NULL,
-    reasoning  TEXT NOT NULL,
-    tool_calls TEXT NOT NULL,
-    call_id    TEXT NOT NULL,
-    name       TEXT NOT NULL,
-    failed     BOOLEAN NOT NULL,
-    filled     BOOLEAN NOT NULL,
-    sender     TEXT NOT NULL,
-    source     TEXT NOT NULL,
-    created_at BIGINT NOT NULL,
-    output     BLOB,
+    turn        TEXT NOT NULL,
+    step        BIGINT NOT NULL,
+    rank        BIGINT NOT NULL,
+    idx         BIGINT NOT NULL,
+    role        TEXT NOT NULL,
+    content     TEXT NOT NULL,
+    reasoning   TEXT NOT NULL,
+    tool_calls  TEXT NOT NULL,
+    call_id     TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    failed      BOOLEAN NOT NULL,
+    filled      BOOLEAN NOT NULL,
+    sender      TEXT NOT NULL,
+    sender_name TEXT NOT NULL,
+    source      TEXT NOT NULL,
+    created_at  BIGINT NOT NULL,
+    output      BLOB,
     PRIMARY KEY (turn, step, rank, idx)
 );
 
@@ -90,7 +113,9 @@ CREATE TABLE intents (
     PRIMARY KEY (turn, call, part)
 );
 
--- claims counts the claims of which nothing was recorded.
+-- claims counts the open claims. parent is the reply that a row is a part of, idx its
+-- position. A row with a file is sent as a file, whose content is text or, with a path,
+-- the file there. approval is the approval that the message asks for.
 CREATE TABLE outbox (
     id          TEXT PRIMARY KEY,
     turn        TEXT NOT NULL,
@@ -99,6 +124,11 @@ CREATE TABLE outbox (
     chat        TEXT NOT NULL,
     thread      TEXT NOT NULL,
     text        TEXT NOT NULL,
+    file        TEXT NOT NULL,
+    path        TEXT NOT NULL,
+    approval    TEXT NOT NULL,
+    parent      TEXT NOT NULL,
+    idx         BIGINT NOT NULL,
     state       TEXT NOT NULL,
     fence       BIGINT NOT NULL DEFAULT 0,
     claims      BIGINT NOT NULL DEFAULT 0,
@@ -108,15 +138,144 @@ CREATE TABLE outbox (
     created_at  BIGINT NOT NULL,
     updated_at  BIGINT NOT NULL
 );
+CREATE INDEX outbox_parts ON outbox (parent, idx) WHERE parent <> '';
+CREATE INDEX outbox_turn ON outbox (turn);
 
+CREATE TABLE drafts (
+    turn        TEXT PRIMARY KEY,
+    channel     TEXT NOT NULL,
+    chat        TEXT NOT NULL,
+    thread      TEXT NOT NULL,
+    platform_id TEXT NOT NULL,
+    taken       BOOLEAN NOT NULL,
+    claimed_at  BIGINT NOT NULL
+);
+
+CREATE TABLE pairings (
+    channel     TEXT NOT NULL,
+    sender      TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    code        TEXT NOT NULL UNIQUE,
+    created_at  BIGINT NOT NULL,
+    approved_at BIGINT NOT NULL,
+    PRIMARY KEY (channel, sender)
+);
+
+-- A subagent has its own session; its report goes to the session that spawned it
+-- (parent), by the route of the turn that did.
+CREATE TABLE subagents (
+    id          TEXT PRIMARY KEY,
+    session     TEXT NOT NULL UNIQUE,
+    parent      TEXT NOT NULL,
+    channel     TEXT NOT NULL,
+    chat        TEXT NOT NULL,
+    thread      TEXT NOT NULL,
+    push        BOOLEAN NOT NULL,
+    sender      TEXT NOT NULL,
+    sender_name TEXT NOT NULL,
+    model       TEXT NOT NULL,
+    label       TEXT NOT NULL,
+    task        TEXT NOT NULL,
+    status      TEXT NOT NULL,
+    report      TEXT NOT NULL,
+    created_at  BIGINT NOT NULL,
+    ended_at    BIGINT NOT NULL
+);
+CREATE INDEX subagents_running ON subagents (parent) WHERE status = 'running';
+CREATE INDEX subagents_parent ON subagents (parent);
+
+-- cost is NULL if the price is unknown. turn is a turn or a consolidation.
 CREATE TABLE usage (
     turn              TEXT NOT NULL,
     step              BIGINT NOT NULL,
     provider          TEXT NOT NULL,
     model             TEXT NOT NULL,
     prompt_tokens     BIGINT NOT NULL,
+    cached_tokens     BIGINT NOT NULL,
     completion_tokens BIGINT NOT NULL,
+    cost              BIGINT,
     duration_ms       BIGINT NOT NULL,
     created_at        BIGINT NOT NULL,
     PRIMARY KEY (turn, step)
 ) WITHOUT ROWID;
+CREATE INDEX usage_created ON usage (created_at);
+
+-- What a model answered when asked to consolidate some turns.
+CREATE TABLE consolidations (
+    id         TEXT PRIMARY KEY,
+    scope      TEXT NOT NULL,
+    session    TEXT NOT NULL,
+    entry      TEXT NOT NULL,
+    memory     TEXT NOT NULL,
+    base       TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+
+-- Every version of a memory file that was read or written.
+CREATE TABLE versions (
+    path       TEXT NOT NULL,
+    hash       TEXT NOT NULL,
+    content    BLOB NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (path, hash)
+);
+
+-- A job is a scheduled prompt; session is the one that created it, the route that of
+-- the turn that did. scheduled: Temporal has a schedule for it, as far as we know.
+CREATE TABLE jobs (
+    id          TEXT PRIMARY KEY,
+    name        TEXT NOT NULL,
+    message     TEXT NOT NULL,
+    kind        TEXT NOT NULL,
+    spec        TEXT NOT NULL,
+    zone        TEXT NOT NULL,
+    session     TEXT NOT NULL,
+    channel     TEXT NOT NULL,
+    chat        TEXT NOT NULL,
+    thread      TEXT NOT NULL,
+    push        BOOLEAN NOT NULL,
+    sender      TEXT NOT NULL,
+    sender_name TEXT NOT NULL,
+    paused      BOOLEAN NOT NULL,
+    scheduled   BOOLEAN NOT NULL,
+    created_at  BIGINT NOT NULL,
+    fired_at    BIGINT NOT NULL,
+    ended_at    BIGINT NOT NULL,
+    removed     BOOLEAN NOT NULL
+);
+CREATE INDEX jobs_live ON jobs (session) WHERE ended_at = 0;
+
+-- An approval is a question whether a tool call may run: where it is asked, which
+-- workflow waits for it, the arguments as shown and the hash of the actual ones, and
+-- the decision. decided_in is the message that made it.
+CREATE TABLE approvals (
+    id             TEXT PRIMARY KEY,
+    call           TEXT NOT NULL,
+    turn           TEXT NOT NULL,
+    workflow_id    TEXT NOT NULL,
+    tool           TEXT NOT NULL,
+    title          TEXT NOT NULL,
+    arguments      TEXT NOT NULL,
+    arguments_hash TEXT NOT NULL,
+    channel        TEXT NOT NULL,
+    chat           TEXT NOT NULL,
+    thread         TEXT NOT NULL,
+    sender         TEXT NOT NULL,
+    status         TEXT NOT NULL,
+    decided_by     TEXT NOT NULL,
+    decided_in     TEXT NOT NULL,
+    created_at     BIGINT NOT NULL,
+    expires_at     BIGINT NOT NULL,
+    decided_at     BIGINT NOT NULL
+);
+CREATE INDEX approvals_turn ON approvals (turn);
+CREATE INDEX approvals_decided ON approvals (decided_in) WHERE decided_in <> '';
+CREATE INDEX approvals_waiting ON approvals (channel, chat, thread) WHERE status = 'waiting';
+
+-- The full-text index of what people and models said.
+CREATE VIRTUAL TABLE recall USING fts5(
+    content, turn, step UNINDEXED, rank_ UNINDEXED, idx UNINDEXED,
+    tokenize = 'unicode61 remove_diacritics 2'
+);
+-- Removed text leaves the index at once rather than with its next merge.
+INSERT INTO recall (recall, rank) VALUES ('secure-delete', 1);
