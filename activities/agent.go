@@ -76,7 +76,7 @@ type ApprovalOptions struct {
 
 // ChannelOptions connect the agent to the channels.
 type ChannelOptions struct {
-	Gatherers map[string]channels.Gatherer // by channel name
+	Enrichers map[string]channels.Enricher // by channel name
 	Outboxes  map[string]*Outbox           // of the push channels, by channel name
 	// Signal delivers an accepted message to its session's workflow.
 	Signal func(ctx context.Context, message domain.Inbound) error

@@ -48,7 +48,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	if err := a.checkRunning(ctx, in.Session); err != nil {
 		return protocol.CompleteResult{}, err
 	}
-	if err := a.gather(ctx, in, int(info.Attempt)); err != nil {
+	if err := a.enrich(ctx, in, int(info.Attempt)); err != nil {
 		return protocol.CompleteResult{}, err
 	}
 	begun, err := a.Store.Begin(ctx, store.BeginInput{

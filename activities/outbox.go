@@ -71,7 +71,7 @@ func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 // MessageOutbox returns the outbox as the message tool uses it: deliveries within
 // another activity.
 func MessageOutbox(o *Outbox) message.Outbox {
-	resolver, _ := o.sender.(channels.Reacher)
+	resolver, _ := o.sender.(channels.RecipientResolver)
 	return message.Outbox{
 		Resolver: resolver,
 		Deliver: func(ctx context.Context, id string) (gone bool, err error) {

@@ -84,11 +84,3 @@ type Splitter interface {
 	// text always gives the same parts.
 	Split(text string) []domain.Part
 }
-
-// Reacher is a [Sender] that can also write to chats that nobody wrote from.
-type Reacher interface {
-	// Reach returns the chat that a person means by to ("#ops", "@ana", or the
-	// platform's ID), if that sender may write there too. The error says, for a
-	// model to read, why not; failed calls are remote.Errors.
-	Reach(ctx context.Context, sender, to string) (chat string, err error)
-}

@@ -20,6 +20,14 @@ const (
 	maxTelling = 8
 )
 
+// Access lists who is answered, by the platform's IDs. [channels.Anyone] stands for all
+// users or chats, but not for all bots: two bots that answer each other never stop.
+type Access struct {
+	Users []string
+	Chats []string // where users are answered besides direct messages; without workspace
+	Bots  []string
+}
+
 // refusal is why a sender is not answered; empty: they are.
 type refusal string
 
@@ -31,10 +39,10 @@ const (
 // access decides who is answered: senders who are on the list or were paired, in chats
 // that are on the list or direct.
 func (h *handler) access(ctx context.Context, o *Origin) (refusal, error) {
-	if !o.Direct && !listed(h.o.AllowChats, bare(o.Chat)) {
+	if !o.Direct && !listed(h.o.Chats, bare(o.Chat)) {
 		return refusedChat, nil
 	}
-	if o.Bot || listed(h.o.AllowUsers, o.Sender) {
+	if o.Bot || listed(h.o.Users, o.Sender) {
 		return "", nil
 	}
 	paired, err := h.backend.Paired(ctx, h.platform.Name(), o.Sender)
@@ -47,10 +55,9 @@ func (h *handler) access(ctx context.Context, o *Origin) (refusal, error) {
 	return "", nil
 }
 
-// allowsBot reports whether a bot is answered. No entry stands for all bots: two bots
-// that answer each other never stop.
+// allowsBot reports whether a bot is answered.
 func (h *handler) allowsBot(o *Origin) bool {
-	return slices.ContainsFunc(append(o.BotIDs, o.Sender), func(id string) bool { return id != "" && slices.Contains(h.o.AllowBots, id) })
+	return slices.ContainsFunc(append(o.BotIDs, o.Sender), func(id string) bool { return id != "" && slices.Contains(h.o.Bots, id) })
 }
 
 func listed(list []string, id string) bool {

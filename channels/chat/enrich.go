@@ -34,12 +34,12 @@ type Enricher struct {
 // NewEnricher returns the enricher of a platform.
 func NewEnricher(p Platform, o EnricherOptions) *Enricher { return &Enricher{p, o} }
 
-// Gather implements [channels.Gatherer].
-func (e *Enricher) Gather(ctx context.Context, msg channels.Gathering) (channels.Gathered, error) {
-	w := enrichment{Enricher: e, Gathering: msg, noted: map[string]bool{}}
+// Enrich implements [channels.Enricher].
+func (e *Enricher) Enrich(ctx context.Context, msg channels.Enrichment) (channels.Enriched, error) {
+	w := enrichment{Enricher: e, Enrichment: msg, noted: map[string]bool{}}
 	for _, step := range []func(context.Context) error{w.text, w.sender, w.before, w.files} {
 		if err := step(ctx); err != nil {
-			return channels.Gathered{}, err
+			return channels.Enriched{}, err
 		}
 	}
 	return w.out, nil
@@ -48,8 +48,8 @@ func (e *Enricher) Gather(ctx context.Context, msg channels.Gathering) (channels
 // enrichment is one attempt to enrich a message.
 type enrichment struct {
 	*Enricher
-	channels.Gathering
-	out   channels.Gathered
+	channels.Enrichment
+	out   channels.Enriched
 	noted map[string]bool
 }
 

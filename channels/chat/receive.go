@@ -12,11 +12,9 @@ import (
 
 // ReceiverOptions are the settings of a [Receiver].
 type ReceiverOptions struct {
-	AllowUsers    []string // IDs of senders who are answered, or [channels.Anyone]
-	AllowChats    []string // IDs of chats, without workspace, in which they are, or [channels.Anyone]
-	AllowBots     []string // IDs of bots that are answered
-	Respond       string   // such as [RespondMention]
-	CommandPrefix string   // what a person types before the name of a command, such as "/"
+	Access
+	Respond       string // such as [RespondMention]
+	CommandPrefix string // what a person types before the name of a command, such as "/"
 	Logger        *slog.Logger
 	// Accepted is called after a message was accepted for the first time, if not nil.
 	Accepted func(b channels.Backend, id string, msg domain.Inbound)

@@ -169,7 +169,7 @@ func TestEmulate(t *testing.T) {
 	require.Equal(t, map[string]string{"id": "o2"}, messages[1].Metadata.Payload)
 	require.Equal(t, "a.log", messages[2].Files[0].Name)
 
-	got, err := e.channel.Gather(t.Context(), channels.Gathering{Message: domain.Inbound{
+	got, err := e.channel.Enrich(t.Context(), channels.Enrichment{Message: domain.Inbound{
 		PlatformID: "9999999999.000100", Chat: root.Chat, Thread: thread, Sender: self.UserID, Text: "well, <@" + self.UserID + ">?",
 	}})
 	require.NoError(t, err)
@@ -177,7 +177,7 @@ func TestEmulate(t *testing.T) {
 	require.Equal(t, "ana", got.SenderName)
 	require.Len(t, got.Before, 1)
 
-	_, err = e.channel.Reach(t.Context(), self.UserID, ops)
+	_, err = e.channel.Resolve(t.Context(), self.UserID, ops)
 	require.ErrorContains(t, err, "allow_channels does not have "+ops, "we are in it, and so is whoever asks")
 
 	gone := root

@@ -84,7 +84,7 @@ func TestMentions(t *testing.T) {
 	s.AddUser(slacktest.User{ID: "U0SAM1", Name: "sam", RealName: "Sam"})
 	s.AddUser(slacktest.User{ID: "U0SAM2", Name: "sam2", RealName: "Sam"})
 	thread := s.asked()
-	_, err := s.channel.Gather(s.ctx, channels.Gathering{Message: domain.Inbound{
+	_, err := s.channel.Enrich(s.ctx, channels.Enrichment{Message: domain.Inbound{
 		Chat: generalChat, Sender: slacktest.Ana, Text: "<@U0BEN> <@U0SAM1> <@U0SAM2>", SentAt: time.Now(),
 	}})
 	require.NoError(t, err)

@@ -51,10 +51,11 @@ type Options struct {
 
 // Channel is a connection to one Slack workspace: a [channels.Receiver],
 // [channels.Sender], [channels.Finder], [channels.Splitter], [channels.RecipientResolver]
-// and [channels.Gatherer]. Safe for concurrent use; only Run is for one at a time.
+// and [channels.Enricher]. Safe for concurrent use; only Run is for one at a time.
 type Channel struct {
 	*chat.Receiver
 	*chat.Enricher
+	*chat.Resolver
 
 	o   Options
 	log *slog.Logger
@@ -97,12 +98,17 @@ func New(o Options) (*Channel, error) {
 	c.webhook = newWebhook(c)
 	c.Receiver = chat.NewReceiver(platform{c}, c.receiverOptions())
 	c.Enricher = chat.NewEnricher(platform{c}, chat.EnricherOptions{FileLimit: o.FileLimit, Respond: o.Respond})
+	c.Resolver = chat.NewResolver(platform{c}, c.access())
 	return c, nil
+}
+
+func (c *Channel) access() chat.Access {
+	return chat.Access{Users: c.o.AllowUsers, Chats: c.o.AllowChannels, Bots: c.o.AllowBots}
 }
 
 func (c *Channel) receiverOptions() chat.ReceiverOptions {
 	return chat.ReceiverOptions{
-		AllowUsers: c.o.AllowUsers, AllowChats: c.o.AllowChannels, AllowBots: c.o.AllowBots,
+		Access:  c.access(),
 		Respond: c.o.Respond, CommandPrefix: "/holdfast ", Logger: c.log, Accepted: c.follow,
 	}
 }

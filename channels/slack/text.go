@@ -16,7 +16,7 @@ var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 // readable is a message's text as a person reads it: without the mention of
 // self (our user ID) that it begins with, links as Markdown, no escapes and no
 // control characters. Mentions of people stay as they are, and so do those of
-// channels without a name: what they are called has to be asked ([Channel.Gather]).
+// channels without a name: what they are called has to be asked ([chat.Enricher]).
 func readable(text, self string) string {
 	text = strings.Map(printable, text)
 	text = withoutMention(text, self)

@@ -48,7 +48,7 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 		Approvals: activities.ApprovalOptions{Policy: approvals, Decided: n.Starter.Decided},
 		Jobs:      n.jobOptions(),
 		Channels: activities.ChannelOptions{
-			Gatherers: n.gatherers(), Outboxes: outboxes, Signal: n.Starter.Signal, IsOperator: isOperator,
+			Enrichers: n.enrichers(), Outboxes: outboxes, Signal: n.Starter.Signal, IsOperator: isOperator,
 		},
 		Metrics: n.metrics, Logger: n.log,
 	})

@@ -43,13 +43,13 @@ func SlackOptions(c config.Slack, log *slog.Logger) slack.Options {
 	}
 }
 
-// gatherers are the channels whose messages need more from their platform.
-func (n *Node) gatherers() map[string]channels.Gatherer {
-	gatherers := map[string]channels.Gatherer{}
+// enrichers returns the push channels that enrich their messages, by name.
+func (n *Node) enrichers() map[string]channels.Enricher {
+	enrichers := map[string]channels.Enricher{}
 	for name, channel := range n.push {
-		if gatherer, ok := channel.(channels.Gatherer); ok {
-			gatherers[name] = gatherer
+		if enricher, ok := channel.(channels.Enricher); ok {
+			enrichers[name] = enricher
 		}
 	}
-	return gatherers
+	return enrichers
 }

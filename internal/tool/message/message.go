@@ -42,7 +42,7 @@ type Outbox struct {
 	Deliver func(ctx context.Context, id string) (gone bool, err error)
 	// Resolver finds other chats; nil if the channel can only write to the chat
 	// that the turn came from.
-	Resolver channels.Reacher
+	Resolver channels.RecipientResolver
 }
 
 // Options configure the tool. All are required.
@@ -123,7 +123,7 @@ func (m *messenger) route(ctx context.Context, turn string, args arguments) (dom
 	if outbox.Resolver == nil {
 		return domain.Route{}, fmt.Errorf("%s can only send to this conversation", channel)
 	}
-	chat, err := outbox.Resolver.Reach(ctx, route.Sender, args.To)
+	chat, err := outbox.Resolver.Resolve(ctx, route.Sender, args.To)
 	if err != nil {
 		return domain.Route{}, err
 	}

@@ -33,8 +33,8 @@ func (o *outbox) Send(_ context.Context, out domain.Outbound) error {
 	return nil
 }
 
-// Reach lets ana write to #ops only.
-func (*outbox) Reach(_ context.Context, sender, to string) (string, error) {
+// Resolve lets ana write to #ops only.
+func (*outbox) Resolve(_ context.Context, sender, to string) (string, error) {
 	if sender == "ana" && to == "#ops" {
 		return "C2", nil
 	}

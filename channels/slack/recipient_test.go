@@ -45,7 +45,7 @@ func reachingIn(t *testing.T, o slack.Options, more ...slacktest.Option) *sendin
 
 var everybody = slack.Options{AllowUsers: []string{"*"}, AllowChannels: []string{"*"}}
 
-func TestReach(t *testing.T) {
+func TestResolve(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ to, want string }{
 		{"#ops", opsID},
@@ -67,15 +67,15 @@ func TestReach(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.to, func(t *testing.T) {
 			t.Parallel()
-			var r channels.Reacher = reachingIn(t, everybody).channel
-			chat, err := r.Reach(t.Context(), slacktest.Ana, tt.to)
+			var r channels.RecipientResolver = reachingIn(t, everybody).channel
+			chat, err := r.Resolve(t.Context(), slacktest.Ana, tt.to)
 			require.NoError(t, err)
 			require.Equal(t, slacktest.Team+"/"+tt.want, chat)
 		})
 	}
 }
 
-func TestReachRefuses(t *testing.T) {
+func TestResolveRefuses(t *testing.T) {
 	t.Parallel()
 	some := slack.Options{AllowUsers: []string{slacktest.Ana, goneID, helperID, slacktest.BotUser}, AllowChannels: []string{slacktest.General, closedAlo}}
 	tests := []struct {
@@ -108,7 +108,7 @@ func TestReachRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := reachingIn(t, tt.options)
-			_, err := s.channel.Reach(t.Context(), tt.sender, tt.to)
+			_, err := s.channel.Resolve(t.Context(), tt.sender, tt.to)
 			require.ErrorContains(t, err, tt.want)
 			require.Nil(t, remoteOf(err), "it is for the model to read")
 			require.Empty(t, s.Calls("conversations.open"))
@@ -119,27 +119,27 @@ func TestReachRefuses(t *testing.T) {
 		t.Parallel()
 		s := reachingIn(t, everybody)
 		s.AddUser(slacktest.User{ID: "U0ANA2", Name: "ana2", RealName: "Ana Lima", Display: "Ana"})
-		_, err := s.channel.Reach(t.Context(), slacktest.Ben, "@ana")
+		_, err := s.channel.Resolve(t.Context(), slacktest.Ben, "@ana")
 		require.ErrorContains(t, err, "more than one is called ana")
 		require.ErrorContains(t, err, "U0ANA (ana), U0ANA2 (Ana)")
 	})
 }
 
-func TestReachWhoAsks(t *testing.T) {
+func TestResolveWhoAsks(t *testing.T) {
 	t.Parallel()
 	s := reachingIn(t, slack.Options{})
-	chat, err := s.channel.Reach(t.Context(), slacktest.Ben, "@ben")
+	chat, err := s.channel.Resolve(t.Context(), slacktest.Ben, "@ben")
 	require.NoError(t, err, "whoever asks was let in, by pairing perhaps")
 	s.send(channels.OutboundMessage{ID: "o1", Chat: chat, Text: "done"})
 	require.Equal(t, "done", s.Posted()[0].Text)
 }
 
-func TestReachRemembersNames(t *testing.T) {
+func TestResolveRemembersNames(t *testing.T) {
 	t.Parallel()
 	s := reachingIn(t, everybody)
 	for _, to := range []string{"#ops", "@Ben Okafor"} {
 		for range 3 {
-			_, err := s.channel.Reach(t.Context(), slacktest.Ana, to)
+			_, err := s.channel.Resolve(t.Context(), slacktest.Ana, to)
 			require.NoError(t, err)
 		}
 	}
@@ -147,14 +147,14 @@ func TestReachRemembersNames(t *testing.T) {
 	require.Len(t, s.Calls("users.list"), 1)
 
 	s.Leave(slacktest.Ana, opsID)
-	_, err := s.channel.Reach(t.Context(), slacktest.Ana, "#ops")
+	_, err := s.channel.Resolve(t.Context(), slacktest.Ana, "#ops")
 	require.ErrorContains(t, err, "whoever asks is not in #ops", "who is in it is not remembered")
 	s.Leave(slacktest.BotUser, opsID)
-	_, err = s.channel.Reach(t.Context(), slacktest.Ana, "#ops")
+	_, err = s.channel.Resolve(t.Context(), slacktest.Ana, "#ops")
 	require.ErrorContains(t, err, "there is no channel ops")
 }
 
-func TestReachLooksThroughPages(t *testing.T) {
+func TestResolveLooksThroughPages(t *testing.T) {
 	t.Parallel()
 	s := reachingIn(t, everybody)
 	crowd := []string{slacktest.BotUser}
@@ -164,32 +164,32 @@ func TestReachLooksThroughPages(t *testing.T) {
 		s.AddChannel(slacktest.Conversation{Name: fmt.Sprintf("room-%d", i), Kind: slacktest.Public, Members: []string{slacktest.BotUser}})
 	}
 	big := s.AddChannel(slacktest.Conversation{Name: "big", Kind: slacktest.Public, Members: append(crowd, slacktest.Ana)})
-	chat, err := s.channel.Reach(t.Context(), slacktest.Ana, "#big")
+	chat, err := s.channel.Resolve(t.Context(), slacktest.Ana, "#big")
 	require.NoError(t, err)
 	require.Equal(t, slacktest.Team+"/"+big, chat)
 	require.Len(t, s.Calls("users.conversations"), 3)
 	require.Len(t, s.Calls("conversations.members"), 3)
-	_, err = s.channel.Reach(t.Context(), slacktest.Ana, "@p1199")
+	_, err = s.channel.Resolve(t.Context(), slacktest.Ana, "@p1199")
 	require.NoError(t, err)
 	require.Len(t, s.Calls("users.list"), 3)
 
 	huge := s.AddChannel(slacktest.Conversation{Name: "huge", Kind: slacktest.Public, Members: append(strings.Split(strings.Repeat("U0OTHER ", 10_000), " "), slacktest.BotUser, slacktest.Ana)})
-	_, err = s.channel.Reach(t.Context(), slacktest.Ana, huge)
+	_, err = s.channel.Resolve(t.Context(), slacktest.Ana, huge)
 	require.ErrorContains(t, err, "too many members")
 	require.Len(t, s.Calls("conversations.members"), 23)
 }
 
-func TestReachWhenSlackFails(t *testing.T) {
+func TestResolveWhenSlackFails(t *testing.T) {
 	t.Parallel()
 
 	t.Run("for a moment", func(t *testing.T) {
 		t.Parallel()
 		s := reachingIn(t, everybody)
 		s.RateLimit("conversations.members", 1, 30*time.Second)
-		_, err := s.channel.Reach(t.Context(), slacktest.Ana, "#ops")
+		_, err := s.channel.Resolve(t.Context(), slacktest.Ana, "#ops")
 		s.transient(err)
 		require.Equal(t, 30*time.Second, remoteOf(err).RetryAfter)
-		_, err = s.channel.Reach(t.Context(), slacktest.Ana, "#ops")
+		_, err = s.channel.Resolve(t.Context(), slacktest.Ana, "#ops")
 		s.transient(err)
 		require.Len(t, s.Calls("conversations.members"), 1, "Slack asked to wait")
 	})
@@ -197,7 +197,7 @@ func TestReachWhenSlackFails(t *testing.T) {
 	t.Run("for want of a scope", func(t *testing.T) {
 		t.Parallel()
 		s := reachingIn(t, everybody, without("im:write"))
-		_, err := s.channel.Reach(t.Context(), slacktest.Ana, "@ben")
+		_, err := s.channel.Resolve(t.Context(), slacktest.Ana, "@ben")
 		s.transient(err)
 		require.ErrorContains(t, err, "the app lacks the scope im:write")
 	})

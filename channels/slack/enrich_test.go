@@ -52,21 +52,21 @@ func (s *sending) message(channel, ts string) domain.Inbound {
 	return msg
 }
 
-func (s *sending) gather(g channels.Gathering) channels.Gathered {
+func (s *sending) enrich(e channels.Enrichment) channels.Enriched {
 	s.t.Helper()
-	got, err := s.channel.Gather(s.ctx, g)
+	got, err := s.channel.Enrich(s.ctx, e)
 	require.NoError(s.t, err)
 	return got
 }
 
-func TestGatherNames(t *testing.T) {
+func TestEnrichNames(t *testing.T) {
 	t.Parallel()
 	s := sendingTo(t, slack.Options{})
 	ts := s.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" ask <@U0BEN> and <@U0NOBODY> in <#C0GENERAL>, as <@U0BOT> said").TS
 	msg := s.message(slacktest.General, ts)
 	for range 3 {
-		got := s.gather(channels.Gathering{Message: msg})
-		require.Equal(t, channels.Gathered{
+		got := s.enrich(channels.Enrichment{Message: msg})
+		require.Equal(t, channels.Enriched{
 			Text: "ask @Ben Okafor and <@U0NOBODY> in #general, as @Holdfast said", SenderName: "ana", Zone: "Europe/Berlin",
 		}, got)
 	}
@@ -75,7 +75,7 @@ func TestGatherNames(t *testing.T) {
 	require.Empty(t, s.Calls("conversations.replies"), "the thread begins here")
 }
 
-func TestGatherAsksOnceForManyAtOnce(t *testing.T) {
+func TestEnrichAsksOnceForManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := sendingTo(t, slack.Options{})
 	msg := s.message(slacktest.General, s.asked())
@@ -85,7 +85,7 @@ func TestGatherAsksOnceForManyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			got, err := s.channel.Gather(s.ctx, channels.Gathering{Message: msg})
+			got, err := s.channel.Enrich(s.ctx, channels.Enrichment{Message: msg})
 			if err != nil || got.SenderName != "ana" {
 				t.Errorf("got %v, %v", got, err)
 			}
@@ -95,7 +95,7 @@ func TestGatherAsksOnceForManyAtOnce(t *testing.T) {
 	require.Len(t, s.Calls("users.info"), 1)
 }
 
-func TestGatherWhatWasSaidBefore(t *testing.T) {
+func TestEnrichWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
 
 	// talk is a thread in which others talk before and between two questions.
@@ -115,7 +115,7 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 		s.Say(slacktest.Ben, slacktest.General, "later", in)
 		return s, s.message(slacktest.General, one), s.message(slacktest.General, two)
 	}
-	texts := func(got channels.Gathered) []string {
+	texts := func(got channels.Enriched) []string {
 		var all []string
 		for _, b := range got.Before {
 			all = append(all, b.Name+": "+b.Text)
@@ -126,7 +126,7 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 	t.Run("all, to the first message", func(t *testing.T) {
 		t.Parallel()
 		s, first, _ := talk(t, slack.Options{Respond: chat.RespondThread})
-		got := s.gather(channels.Gathering{Message: first})
+		got := s.enrich(channels.Enrichment{Message: first})
 		require.Equal(t, "help", got.Text)
 		require.Equal(t, []string{
 			"Ben Okafor: It is [down](https://a.b) & out", "ana: since when, @Ben Okafor?\n[Attached: log.txt]", "alerts: CPU is high",
@@ -137,14 +137,14 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 	t.Run("what was not said to us, to a later one", func(t *testing.T) {
 		t.Parallel()
 		s, first, second := talk(t, slack.Options{Respond: chat.RespondMention})
-		got := s.gather(channels.Gathering{Message: second, Since: slack.SentAt(first.PlatformID)})
+		got := s.enrich(channels.Enrichment{Message: second, Since: slack.SentAt(first.PlatformID)})
 		require.Equal(t, []string{"Ben Okafor: It is back"}, texts(got))
 	})
 
 	t.Run("nothing, where all is taken in", func(t *testing.T) {
 		t.Parallel()
 		s, first, second := talk(t, slack.Options{Respond: chat.RespondThread})
-		require.Empty(t, s.gather(channels.Gathering{Message: second, Since: slack.SentAt(first.PlatformID)}).Before)
+		require.Empty(t, s.enrich(channels.Enrichment{Message: second, Since: slack.SentAt(first.PlatformID)}).Before)
 		require.Empty(t, s.Calls("conversations.replies"))
 	})
 
@@ -152,7 +152,7 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 		t.Parallel()
 		s, first, _ := talk(t, slack.Options{})
 		s.SetScopes("chat:write")
-		got := s.gather(channels.Gathering{Message: first})
+		got := s.enrich(channels.Enrichment{Message: first})
 		require.Equal(t, "help", got.Text)
 		require.Empty(t, got.Before)
 		require.Equal(t, []string{
@@ -166,7 +166,7 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 		s := sendingTo(t, slack.Options{})
 		_, root, _ := strings.Cut(s.send(channels.OutboundMessage{ID: "o1", Chat: generalChat, Text: "The nightly report: all is *well*"}), "/")
 		ts := s.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" explain", slacktest.InThread(root)).TS
-		got := s.gather(channels.Gathering{Message: s.message(slacktest.General, ts)})
+		got := s.enrich(channels.Enrichment{Message: s.message(slacktest.General, ts)})
 		require.Equal(t, []string{"you: The nightly report: all is _well_"}, texts(got))
 	})
 
@@ -179,7 +179,7 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 		}
 		s.Say(slacktest.Ben, slacktest.General, strings.Repeat("é", 5000), slacktest.InThread(root))
 		ts := s.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" well?", slacktest.InThread(root)).TS
-		got := s.gather(channels.Gathering{Message: s.message(slacktest.General, ts)})
+		got := s.enrich(channels.Enrichment{Message: s.message(slacktest.General, ts)})
 		require.Len(t, got.Before, 50)
 		require.Equal(t, "root", got.Before[0].Text)
 		require.Equal(t, "message 212", got.Before[1].Text)
@@ -187,7 +187,7 @@ func TestGatherWhatWasSaidBefore(t *testing.T) {
 	})
 }
 
-func TestGatherFiles(t *testing.T) {
+func TestEnrichFiles(t *testing.T) {
 	t.Parallel()
 	s := sendingTo(t, slack.Options{FileLimit: 100})
 	big := bytes.Repeat([]byte("x"), 101)
@@ -211,7 +211,7 @@ func TestGatherFiles(t *testing.T) {
 		domain.File{ID: "F0NAME", Name: "../../etc/pass wd?.txt", MIME: "text/plain", URL: msg.Files[0].URL},
 	)
 	disk := kept{}
-	got := s.gather(channels.Gathering{Message: msg, Save: disk.save})
+	got := s.enrich(channels.Enrichment{Message: msg, Save: disk.save})
 	require.Equal(t, []domain.SavedFile{
 		{Name: "a.png", MIME: "image/png", Path: "/media/a.png"},
 		{Name: "A-2.png", MIME: "image/png", Path: "/media/A-2.png"},
@@ -232,14 +232,14 @@ func TestGatherFiles(t *testing.T) {
 	}, got.Notes)
 }
 
-func TestGatherFilesThatMayNotBeRead(t *testing.T) {
+func TestEnrichFilesThatMayNotBeRead(t *testing.T) {
 	t.Parallel()
 	s := sendingTo(t, slack.Options{}, slacktest.Scopes("chat:write", "users:read"))
 	ts := s.Say(slacktest.Ana, slacktest.DM, "look", slacktest.WithFiles(slacktest.File{ID: "F1", Name: "a.txt", Content: []byte("x")})).TS
 	msg := s.message(slacktest.DM, ts)
 	msg.Files = append(msg.Files, domain.File{ID: "F1", Name: "F1"})
 	disk := kept{}
-	got := s.gather(channels.Gathering{Message: msg, Save: disk.save})
+	got := s.enrich(channels.Enrichment{Message: msg, Save: disk.save})
 	require.Empty(t, got.Files)
 	require.Empty(t, disk)
 	require.Equal(t, []string{
@@ -248,7 +248,7 @@ func TestGatherFilesThatMayNotBeRead(t *testing.T) {
 	}, got.Notes)
 }
 
-func TestGatherTakesNoMoreThanTwentyFiles(t *testing.T) {
+func TestEnrichTakesNoMoreThanTwentyFiles(t *testing.T) {
 	t.Parallel()
 	s := sendingTo(t, slack.Options{})
 	var files []slacktest.File
@@ -256,12 +256,12 @@ func TestGatherTakesNoMoreThanTwentyFiles(t *testing.T) {
 		files = append(files, slacktest.File{Name: fmt.Sprintf("%d.txt", i), Content: []byte("x")})
 	}
 	ts := s.Say(slacktest.Ana, slacktest.DM, "look", slacktest.WithFiles(files...)).TS
-	got := s.gather(channels.Gathering{Message: s.message(slacktest.DM, ts), Save: kept{}.save})
+	got := s.enrich(channels.Enrichment{Message: s.message(slacktest.DM, ts), Save: kept{}.save})
 	require.Len(t, got.Files, 20)
 	require.Equal(t, []string{"2 more files: no more than 20 are taken"}, got.Notes)
 }
 
-func TestGatherFails(t *testing.T) {
+func TestEnrichFails(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		method string
@@ -284,7 +284,7 @@ func TestGatherFails(t *testing.T) {
 			root := s.Say(slacktest.Ben, slacktest.General, "root").TS
 			ts := s.Say(slacktest.Ana, slacktest.General, "look", slacktest.InThread(root), slacktest.WithFiles(slacktest.File{Name: "a.txt", Content: []byte("x")})).TS
 			s.Fail(tt.method, slacktest.Always, tt.fault)
-			_, err := s.channel.Gather(s.ctx, channels.Gathering{Message: s.message(slacktest.General, ts), Save: kept{}.save})
+			_, err := s.channel.Enrich(s.ctx, channels.Enrichment{Message: s.message(slacktest.General, ts), Save: kept{}.save})
 			s.transient(err)
 		})
 	}
@@ -294,7 +294,7 @@ func TestGatherFails(t *testing.T) {
 		s := sendingTo(t, slack.Options{})
 		ts := s.Say(slacktest.Ana, slacktest.DM, "look", slacktest.WithFiles(slacktest.File{Name: "a.txt", Content: []byte("x")})).TS
 		full := errors.New("no space left")
-		_, err := s.channel.Gather(s.ctx, channels.Gathering{
+		_, err := s.channel.Enrich(s.ctx, channels.Enrichment{
 			Message: s.message(slacktest.DM, ts), Save: func(string, io.Reader) (string, error) { return "", full },
 		})
 		require.ErrorIs(t, err, full)
@@ -316,7 +316,7 @@ func TestTheTokenGoesToNobodyElse(t *testing.T) {
 	} {
 		msg.Files = append(msg.Files, domain.File{ID: "F1", Name: "a.txt", MIME: "text/plain", URL: address})
 	}
-	got := s.gather(channels.Gathering{Message: msg, Save: kept{}.save})
+	got := s.enrich(channels.Enrichment{Message: msg, Save: kept{}.save})
 	require.Equal(t, []string{"a.txt is not kept by Slack"}, got.Notes)
 	require.Empty(t, seen)
 }
