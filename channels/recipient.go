@@ -1,6 +1,9 @@
 package channels
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // RecipientResolver is a [Sender] that can also write to chats from which nobody wrote.
 type RecipientResolver interface {
@@ -12,9 +15,22 @@ type RecipientResolver interface {
 
 // Locator is a channel whose chats an operator can name.
 type Locator interface {
-	// IsDirect reports whether a chat is a direct message with one person.
-	IsDirect(chat string) bool
-	// Locate checks how an operator named a chat and a thread, and returns the chat as
-	// sessions name it.
+	// Locate checks the form in which an operator named a chat and, if not empty, a thread,
+	// and returns the chat as sessions name it. A [MalformedError] says what is wrong.
 	Locate(ctx context.Context, chat, thread string) (string, error)
+}
+
+// MalformedError says that a chat or a thread was not named in the platform's form.
+type MalformedError struct {
+	What  string // "chat" or "thread"
+	Value string // empty: missing
+	Want  string // the form
+}
+
+// Error implements error.
+func (e MalformedError) Error() string {
+	if e.Value == "" {
+		return fmt.Sprintf("%s is missing; it is %s", e.What, e.Want)
+	}
+	return fmt.Sprintf("%s is %q, but has to be %s", e.What, e.Value, e.Want)
 }

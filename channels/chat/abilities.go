@@ -20,6 +20,12 @@ type Profile struct {
 	Person bool   // else it is a chat
 }
 
+// Directs is a [Platform] that tells direct messages by the ID of the chat.
+type Directs interface {
+	// IsDirect reports whether a chat is a direct message with one person.
+	IsDirect(chat string) bool
+}
+
 // Namer is a [Platform] whose texts refer to people and chats by ID.
 type Namer interface {
 	// WithNames puts names in place of the IDs. It returns the text in any case.

@@ -94,8 +94,8 @@ func (w *enrichment) before(ctx context.Context) error {
 
 // seesAll reports whether a session that has begun is given all messages of its thread.
 func (w *enrichment) seesAll() bool {
-	locator, ok := w.platform.(channels.Locator)
-	return w.o.Respond != RespondMention || ok && locator.IsDirect(w.Message.Chat)
+	chats, ok := w.platform.(Directs)
+	return w.o.Respond != RespondMention || ok && chats.IsDirect(w.Message.Chat)
 }
 
 // isNews reports whether the session does not know a message of the thread. It knows

@@ -1,11 +1,18 @@
 package slack
 
-import "strings"
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
 
-// chatOf is a chat as the rest of us knows it: TEAM/CHANNEL.
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+// chatOf returns the chat that a channel is in the rest of the program: TEAM/CHANNEL.
 func chatOf(team, channel string) string { return team + "/" + channel }
 
-// channelOf is Slack's ID of a chat.
+// channelOf returns Slack's ID of a chat.
 func channelOf(chat string) string {
 	_, channel, found := strings.Cut(chat, "/")
 	if !found {
@@ -17,10 +24,16 @@ func channelOf(chat string) string {
 // isDirect reports whether Slack's ID of a channel is that of a direct message.
 func isDirect(channel string) bool { return strings.HasPrefix(channel, "D") }
 
-// platformID is a message as the rest of us knows it: CHANNEL/TS.
+// IsDirect reports whether a chat is a direct message with one person.
+func IsDirect(chat string) bool { return isDirect(channelOf(chat)) }
+
+// IsDirect implements [chat.Directs].
+func (platform) IsDirect(chat string) bool { return IsDirect(chat) }
+
+// platformID returns the ID that a message has in the rest of the program: CHANNEL/TS.
 func platformID(channel, ts string) string { return channel + "/" + ts }
 
-// message is the inverse of platformID: both empty if id is none.
+// message is the inverse of platformID; both are empty if id is not one.
 func message(id string) (channel, ts string) {
 	channel, ts, found := strings.Cut(id, "/")
 	if !found {
@@ -29,5 +42,35 @@ func message(id string) (channel, ts string) {
 	return channel, ts
 }
 
-// IsDirect reports whether a chat is a direct message with one person.
-func IsDirect(chat string) bool { return isDirect(channelOf(chat)) }
+var (
+	// namedChat is a channel (C), a private one (G) or a direct message (D), with or without
+	// its workspace.
+	namedChat = regexp.MustCompile(`^([TE][A-Z0-9]+/)?[CGD][A-Z0-9]+$`)
+	// namedThread is Slack's ID of the message that began a thread.
+	namedThread = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+)
+
+const (
+	chatForm = "Slack's ID of a channel or a direct message, such as C012ABC " +
+		"(Slack shows it at the bottom of what opens when you click the channel's name; a person's ID or a name will not do)"
+	threadForm = "that of a thread's first message, such as 1712345678.123456 " +
+		"(its link in Slack ends in it, as p1712345678123456)"
+)
+
+// Locate implements [channels.Locator]. It asks Slack for the workspace if that is left
+// out.
+func (c *Channel) Locate(ctx context.Context, chat, thread string) (string, error) {
+	switch {
+	case !namedChat.MatchString(chat):
+		return "", channels.MalformedError{What: "chat", Value: chat, Want: chatForm}
+	case thread != "" && !namedThread.MatchString(thread):
+		return "", channels.MalformedError{What: "thread", Value: thread, Want: threadForm}
+	case strings.Contains(chat, "/"):
+		return chat, nil
+	}
+	self, err := c.Identify(ctx)
+	if err != nil {
+		return "", fmt.Errorf("ask Slack which workspace %s is in (T012ABC/%s says so): %w", chat, chat, err)
+	}
+	return chatOf(self.TeamID, chat), nil
+}

@@ -4,36 +4,74 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/config"
 )
 
-// PushChannel is a channel with both of its ends.
+// PushChannel is a channel that receives and sends.
 type PushChannel interface {
 	channels.Receiver
 	channels.Sender
 }
 
-// openChannels adds the push channels that the config turns on. A private process
-// has none: it is there for one chat.
+// platform is a chat platform that the config can turn on.
+type platform struct {
+	enabled  bool
+	isDirect func(chat string) bool
+	open     func(*slog.Logger) (PushChannel, error)
+}
+
+// platforms returns the chat platforms by name.
+func platforms(c config.Channels) map[string]platform {
+	return map[string]platform{
+		slack.Name: {
+			c.Slack.Enabled, slack.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return slack.New(SlackOptions(c.Slack, log)) },
+		},
+	}
+}
+
+// OpenChannel opens a push channel that the config turns on.
+func OpenChannel(c config.Channels, name string, log *slog.Logger) (PushChannel, error) {
+	all := platforms(c)
+	p, known := all[name]
+	switch {
+	case !known:
+		return nil, fmt.Errorf("nothing can be sent over %q: --channel has to be %s", name, strings.Join(slices.Sorted(maps.Keys(all)), " or "))
+	case !p.enabled:
+		return nil, fmt.Errorf("nothing can be sent over %q, which is not turned on (channels.%[2]s.enabled); docs/%[2]s.md says how to set it up", name, name)
+	}
+	return p.open(log)
+}
+
+// openChannels adds the push channels that the config turns on. A private process has
+// none: it serves one chat.
 func (n *Node) openChannels() error {
 	n.push = maps.Clone(n.roles.Push)
 	if n.push == nil {
 		n.push = map[string]PushChannel{}
 	}
-	if n.roles.Private || !n.Config.Channels.Slack.Enabled {
+	if n.roles.Private {
 		return nil
 	}
-	channel, err := slack.New(SlackOptions(n.Config.Channels.Slack, n.log))
-	if err != nil {
-		return fmt.Errorf("open the slack channel: %w", err)
+	for name, p := range platforms(n.Config.Channels) {
+		if !p.enabled {
+			continue
+		}
+		channel, err := p.open(n.log)
+		if err != nil {
+			return fmt.Errorf("open the channel %s: %w", name, err)
+		}
+		n.push[name] = channel
 	}
-	n.push[slack.Name] = channel
 	return nil
 }
 
+// SlackOptions returns the options of the Slack channel.
 func SlackOptions(c config.Slack, log *slog.Logger) slack.Options {
 	return slack.Options{
 		Mode: c.Mode, BotToken: c.BotToken.Reveal(), AppToken: c.AppToken.Reveal(), SigningSecret: c.SigningSecret.Reveal(),

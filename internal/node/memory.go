@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 
-	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -32,11 +31,14 @@ func Scopes(cfg config.Memory) func(channel, chat, sender string) memory.Scope {
 	}
 }
 
+// usualScope separates the memory of people and chats on platforms where several people
+// write.
 func usualScope(channel, chat string) memory.Kind {
+	p, known := platforms(config.Channels{})[channel]
 	switch {
-	case channel != slack.Name:
+	case !known:
 		return memory.Workspace
-	case slack.IsDirect(chat):
+	case p.isDirect(chat):
 		return memory.Sender
 	default:
 		return memory.Chat
