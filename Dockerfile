@@ -16,7 +16,7 @@ COPY --from=build /holdfast /usr/local/bin/holdfast
 USER holdfast
 ENV HOLDFAST_HOME=/home/holdfast/.holdfast
 VOLUME /home/holdfast/.holdfast
-# Commands that the agent runs outlive their worker, but not the container: tini
-# is there to bury their children.
+# Commands of the agent survive their worker but not the container. tini reaps
+# their child processes.
 ENTRYPOINT ["tini", "--", "holdfast"]
 CMD ["up"]

@@ -6,12 +6,12 @@ WORKFLOWCHECK := go run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X github.com/holdfast-ai/holdfast/internal/build.Version=$(VERSION)
 
-# What has no engine in it is tested with the race detector too; building the
-# whole Temporal server for it would take longer than all the rest.
+# Packages without the engine. Building the Temporal server with the race detector
+# would take longer than everything else.
 RACE := $(shell go list ./... | grep -v -e /internal/engine -e /internal/command -e /internal/node -e /internal/doctor -e '/worker$$' -e 'holdfast$$')
 
 .PHONY: help
-help: ## This text
+help: ## Show this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
@@ -23,21 +23,21 @@ test: ## All tests
 	go test -shuffle=on ./...
 
 .PHONY: race
-race: ## Tests with the race detector, of everything but the engine
+race: ## Tests with the race detector, without the engine
 	go test -race -shuffle=on -timeout 30m $(RACE)
 
-# Other people's servers and clients. emulate wants this node.
+# Third-party servers and clients. emulate needs this version of node.
 PEERS := @copilotkit/aimock@1.43.0 @slack/bolt@5.1.0 emulate@0.12.2 node@22.23.3 \
 	@modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31
 
 .PHONY: peers
-peers: ## Tests against other people's servers, which npm installs into .peers
+peers: ## Tests against third-party servers, installed into .peers by npm
 	npm install --prefix .peers --no-audit --no-fund --save-exact $(PEERS)
 	HOLDFAST_PEERS=$(CURDIR)/.peers go test -tags peers -run '^Test(Aimock|Bolt|Emulate|Peer)' -count=1 \
 		./internal/command ./channels/slack ./channels/slack/slacktest ./internal/tool/mcp
 
 .PHONY: bench
-bench: ## Latency and throughput beside the engine's own floor
+bench: ## Latency and throughput, compared with the bare engine
 	go test -run '^$$' -bench '^BenchmarkMessage' -benchtime 1x -timeout 30m -v ./internal/command
 
 .PHONY: lint
@@ -61,5 +61,5 @@ up: ## Temporal, Postgres, worker and starter in containers
 	docker compose up --build --detach
 
 .PHONY: down
-down: ## Stop them
+down: ## Stop the containers
 	docker compose down
