@@ -7,12 +7,12 @@ import (
 	"github.com/kaptinlin/jsonrepair"
 )
 
-// repairLimit bounds, in bytes, what is repaired: the time that the library takes
-// grows with the square of the length, to a second for this one.
+// repairLimit bounds, in bytes, what is repaired: the library takes quadratic time,
+// a second for this length.
 const repairLimit = 32 << 10
 
-// repairArguments returns a tool call's arguments as a JSON object whatever the
-// model wrote: as they are, repaired, or as {"_raw": "…"}.
+// repairArguments returns a tool call's arguments as a JSON object: unchanged if
+// valid, repaired if possible, else as {"_raw": "…"}.
 func repairArguments(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "null" {

@@ -12,40 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/think"
 )
 
-// chunk is one event of a stream.
-type chunk struct {
-	Model   string          `json:"model"`
-	Choices []choice        `json:"choices"`
-	Usage   *usage          `json:"usage"`
-	Error   json.RawMessage `json:"error"`
-}
-
-type choice struct {
-	Index        int    `json:"index"`
-	Delta        delta  `json:"delta"`
-	Message      delta  `json:"message"` // where a server answers as a whole
-	FinishReason string `json:"finish_reason"`
-}
-
-type delta struct {
-	Content          content     `json:"content"`
-	ReasoningContent string      `json:"reasoning_content"`
-	Reasoning        string      `json:"reasoning"`
-	Refusal          string      `json:"refusal"`
-	ToolCalls        []callPiece `json:"tool_calls"`
-}
-
-// callPiece is a tool call, or a piece of one.
-type callPiece struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
-	} `json:"function"`
-}
-
-// assembly puts a completion together from its chunks.
+// assembly assembles a response from the events of a stream.
 type assembly struct {
 	on        func(llm.Delta)
 	filter    think.Filter
@@ -63,7 +30,7 @@ type partialCall struct {
 	arguments strings.Builder
 }
 
-func (a *assembly) add(c chunk) {
+func (a *assembly) add(c answer) {
 	a.model = cmp.Or(c.Model, a.model)
 	if c.Usage != nil {
 		a.usage = *c.Usage
@@ -74,7 +41,7 @@ func (a *assembly) add(c chunk) {
 		}
 		a.addDelta(choice.Delta)
 		a.addDelta(choice.Message)
-		a.finish = cmp.Or(choice.FinishReason, a.finish)
+		a.finish = cmp.Or(string(choice.FinishReason), a.finish)
 	}
 }
 
@@ -97,9 +64,9 @@ func (a *assembly) emit(text, reasoning string) {
 	a.on(llm.Delta{Text: text, Reasoning: reasoning})
 }
 
-// addCall adds a piece of a tool call to the call it belongs to. Providers number
-// them, or give all the same number, or none.
-func (a *assembly) addCall(piece callPiece) {
+// addCall adds a piece of a tool call to its call. Some providers number the calls,
+// some give all the same number, some none.
+func (a *assembly) addCall(piece toolCall) {
 	var call *partialCall
 	if piece.Index != nil {
 		call = a.byIndex[*piece.Index]
@@ -121,9 +88,9 @@ func (a *assembly) addCall(piece callPiece) {
 	call.arguments.WriteString(string(piece.Function.Arguments))
 }
 
-// endsBefore reports whether piece begins another call. Only a piece with a name
+// endsBefore reports whether piece starts another call. Only a piece with a name
 // can; some providers repeat name and ID in every piece.
-func (p *partialCall) endsBefore(piece callPiece) bool {
+func (p *partialCall) endsBefore(piece toolCall) bool {
 	name := piece.Function.Name
 	switch {
 	case name == "" || p.name == "":
@@ -136,7 +103,7 @@ func (p *partialCall) endsBefore(piece callPiece) bool {
 	return piece.Function.Arguments != "" && json.Valid([]byte(p.arguments.String()))
 }
 
-// response is called once, at the end.
+// response returns the completion after the last event. Call it once.
 func (a *assembly) response() (llm.Response, error) {
 	a.emit(a.filter.Close())
 	resp := llm.Response{

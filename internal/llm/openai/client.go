@@ -1,13 +1,13 @@
-// Package openai calls models through the OpenAI-compatible chat-completion API
-// that nearly every provider has.
+// Package openai calls models through the OpenAI-compatible chat-completion API,
+// which nearly every provider offers. Requests, streams and errors go through
+// go-openai. What providers do differently is kept in three places: request.go
+// (what they expect), answer.go (what they return) and refusals.go (how they
+// phrase errors).
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -22,13 +22,13 @@ import (
 // Options are a client's settings.
 type Options struct {
 	Service      string        // the provider as the user knows it, for errors; "openai" when empty
-	BaseURL      string        // required: up to and without /chat/completions
-	APIKey       string        // sent as a bearer token; none when empty
+	BaseURL      string        // required: without /chat/completions
+	APIKey       string        // sent as a bearer token; not sent when empty
 	Timeout      time.Duration // of a whole call; 10 minutes when 0
-	StallTimeout time.Duration // of silence in a stream, its beginning included; 2 minutes when 0
-	NoStream     bool          // for servers that cannot stream; a stall then is noticed by Timeout only
-	Quirks       llm.Quirks    // the provider's own; what is known of models anywhere applies besides
-	HTTPClient   *http.Client  // nil for one of our own, with connections kept alive
+	StallTimeout time.Duration // longest silence in a stream, including its start; 2 minutes when 0
+	NoStream     bool          // for servers that cannot stream; only Timeout then detects a stall
+	Quirks       llm.Quirks    // of the provider; those of known models apply anyway
+	HTTPClient   *http.Client  // nil for a default one that keeps connections alive
 }
 
 // OptionsFor returns the settings for what [llm.Choose] chose.
@@ -45,15 +45,14 @@ func OptionsFor(choice llm.Choice) Options {
 // Client calls one provider. It implements [llm.Provider].
 type Client struct {
 	opts     Options
-	api      *openai.Client
-	http     *http.Client
+	config   openai.ClientConfig
 	errStall error
 	errTime  error
 }
 
 var _ llm.Provider = (*Client)(nil)
 
-// New returns a client for the provider at opts.BaseURL. It does not call it.
+// New returns a client for the provider at opts.BaseURL. It makes no call.
 func New(opts Options) (*Client, error) {
 	opts.Service = cmp.Or(opts.Service, "openai")
 	base, err := url.Parse(opts.BaseURL)
@@ -62,92 +61,70 @@ func New(opts Options) (*Client, error) {
 	}
 	opts.Timeout = cmp.Or(opts.Timeout, 10*time.Minute)
 	opts.StallTimeout = cmp.Or(opts.StallTimeout, 2*time.Minute)
+	if opts.NoStream {
+		opts.StallTimeout = math.MaxInt64 // a whole answer arrives at once
+	}
 	if opts.HTTPClient == nil {
 		opts.HTTPClient = newHTTPClient()
 	}
-	c := &Client{
-		opts:     opts,
-		http:     opts.HTTPClient,
-		errStall: fmt.Errorf("no data for %s", opts.StallTimeout),
-		errTime:  fmt.Errorf("not done after %s", opts.Timeout),
-	}
 	config := openai.DefaultConfig(opts.APIKey)
 	config.BaseURL = opts.BaseURL
-	config.HTTPClient = doer{opts.HTTPClient}
 	config.EmptyMessagesLimit = math.MaxUint
-	c.api = openai.NewClientWithConfig(config)
-	return c, nil
+	return &Client{
+		opts:     opts,
+		config:   config,
+		errStall: fmt.Errorf("no data for %s", opts.StallTimeout),
+		errTime:  fmt.Errorf("not done after %s", opts.Timeout),
+	}, nil
 }
 
-// Close lets go of the connections that are kept alive.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close closes idle connections.
+func (c *Client) Close() { c.opts.HTTPClient.CloseIdleConnections() }
 
 // Complete implements [llm.Provider].
-func (c *Client) Complete(ctx context.Context, req llm.Request, on func(llm.Delta)) (llm.Response, error) {
+func (c *Client) Complete(ctx context.Context, req llm.Request, on func(llm.Delta)) (resp llm.Response, err error) {
 	if on == nil {
 		on = func(llm.Delta) {}
 	}
+	a := &assembly{on: on}
+	err = c.call(ctx, func(ctx context.Context, api *openai.Client, x *exchange) error {
+		if err := c.stream(ctx, api, c.request(req, x), x, a); err != nil {
+			return err
+		}
+		resp, err = a.response()
+		return err
+	})
+	return resp, err
+}
+
+// Models returns the names of the models that the provider lists, in its order.
+// Errors are like those of Complete. It shows whether the provider can be reached
+// and accepts the key.
+func (c *Client) Models(ctx context.Context) (names []string, err error) {
+	err = c.call(ctx, func(ctx context.Context, api *openai.Client, _ *exchange) error {
+		list, err := api.ListModels(ctx)
+		for _, m := range list.Models {
+			names = append(names, m.ID)
+		}
+		return err
+	})
+	return names, err
+}
+
+// call runs one HTTP exchange within the client's time limits and classifies its
+// error.
+func (c *Client) call(ctx context.Context, do func(context.Context, *openai.Client, *exchange) error) error {
 	timed, stop := context.WithTimeoutCause(ctx, c.opts.Timeout, c.errTime)
 	defer stop()
 	callCtx, cancel := context.WithCancelCause(timed)
 	defer cancel(nil)
-
-	x := &exchange{}
-	if !c.opts.NoStream {
-		x.watch(c.opts.StallTimeout, func() { cancel(c.errStall) })
-		defer x.timer.Stop()
+	x := &exchange{client: c.opts.HTTPClient, noStream: c.opts.NoStream, silence: c.opts.StallTimeout}
+	x.timer = time.AfterFunc(x.silence, func() { cancel(c.errStall) })
+	defer x.timer.Stop()
+	config := c.config
+	config.HTTPClient = x
+	if err := do(callCtx, openai.NewClientWithConfig(config), x); err != nil {
+		return c.failure(ctx, callCtx, x, err)
 	}
-	callCtx = context.WithValue(callCtx, exchangeKey{}, x)
-
-	a := &assembly{on: on}
-	var err error
-	if c.opts.NoStream {
-		err = c.fetch(callCtx, req, x, a)
-	} else {
-		err = c.stream(callCtx, req, x, a)
-	}
-	if err != nil {
-		return llm.Response{}, c.failure(ctx, callCtx, x, err)
-	}
-	resp, err := a.response()
-	if err != nil {
-		return llm.Response{}, c.failure(ctx, callCtx, x, err)
-	}
-	return resp, nil
-}
-
-// fetch makes the call without streaming.
-func (c *Client) fetch(ctx context.Context, req llm.Request, x *exchange, a *assembly) error {
-	var answer bytes.Buffer
-	x.copy = &answer
-	if _, err := c.api.CreateChatCompletion(ctx, c.request(req, x)); err != nil {
-		return err
-	}
-	var whole chunk
-	if err := json.NewDecoder(&answer).Decode(&whole); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if len(whole.Choices) == 0 {
-		return errors.New("the answer has no choices")
-	}
-	a.add(whole)
 	return nil
-}
-
-// Models returns the names of the models that the provider lists, in its order.
-// Errors are as those of Complete. It tells whether a provider answers at all
-// and takes the key.
-func (c *Client) Models(ctx context.Context) ([]string, error) {
-	timed, stop := context.WithTimeoutCause(ctx, c.opts.Timeout, c.errTime)
-	defer stop()
-	x := &exchange{}
-	list, err := c.api.ListModels(context.WithValue(timed, exchangeKey{}, x))
-	if err != nil {
-		return nil, c.failure(ctx, timed, x, err)
-	}
-	names := make([]string, len(list.Models))
-	for i, m := range list.Models {
-		names[i] = m.ID
-	}
-	return names, nil
 }

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/remote"
@@ -19,98 +19,143 @@ import (
 const (
 	// bodyLimit bounds answers that are read as a whole.
 	bodyLimit = 64 << 20
-	// drainLimit and drainTime bound what is spent on reading a stream's end, so
-	// that its connection can be used again.
+	// drainLimit and drainTime bound reading a stream to its end so that its
+	// connection can be reused.
 	drainLimit = 4 << 10
 	drainTime  = 50 * time.Millisecond
 	// graceTime is how long a stream may be silent after its finish reason.
 	graceTime = 5 * time.Second
 )
 
-type exchangeKey struct{}
+// fields are JSON fields of a request message.
+type fields map[string]json.RawMessage
 
-// exchange is what is known of one call besides what the library tells. Only the
-// goroutine of the call uses it, but for the timer.
+// set stores a value that always marshals.
+func (f fields) set(name string, value any) { f[name], _ = json.Marshal(value) }
+
+// exchange is one HTTP call made for go-openai, as its HTTPDoer. It adds what the
+// library has no setting for: request fields that its types lack, a limit on
+// silence, the Retry-After header, comments in streams, and servers that answer
+// as a whole. Except for the timer, only the goroutine of the call uses it.
 type exchange struct {
-	timer    *time.Timer   // nil when nobody watches
-	patience time.Duration // how long nothing may arrive
+	client   *http.Client
+	noStream bool
+	extra    map[int]fields // replace those of the request's messages, by index
+	images   bool           // the request has images
 
-	edits  edits // of the request
-	images bool  // the request has some
+	timer   *time.Timer // ends the call after silence
+	silence time.Duration
 
-	copy       io.Writer // of an answer that is no stream; nil for none
 	sent       bool
 	retryAfter time.Duration
 	body       io.ReadCloser // of a stream
-	ended      bool          // the body was read to its end
+	ended      bool          // body was read to its end
 	done       bool          // the stream said that it is complete
 }
 
-// watch calls stalled once nothing has arrived for d.
-func (x *exchange) watch(d time.Duration, stalled func()) {
-	x.patience = d
-	x.timer = time.AfterFunc(d, stalled)
-}
-
-// expect changes how long nothing may arrive, from now on.
-func (x *exchange) expect(d time.Duration) {
-	x.patience = min(x.patience, d)
-	x.alive()
-}
-
-func (x *exchange) alive() {
-	if x.timer != nil {
-		x.timer.Reset(x.patience)
-	}
-}
-
-// drain reads the little that comes after a stream's last event: a connection
-// with an unread end is not used again.
-func (x *exchange) drain() {
-	if x.body != nil && !x.ended {
-		x.expect(drainTime)
-		_, _ = io.CopyN(io.Discard, x.body, drainLimit)
-	}
-}
-
-// doer stands between the library and the network: the library drops response
-// headers on errors, cannot say all that is to be said, trips over comments in
-// streams, and knows only OpenAI's fields of an answer.
-type doer struct{ client *http.Client }
-
-func (d doer) Do(req *http.Request) (*http.Response, error) {
-	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
-	if !ok {
-		return nil, fmt.Errorf("request to %s outside a call", req.URL.Redacted())
-	}
-	if len(x.edits) > 0 {
-		if err := rewrite(req, x.edits); err != nil {
-			return nil, err
-		}
+// Do implements go-openai's HTTPDoer.
+func (x *exchange) Do(req *http.Request) (*http.Response, error) {
+	if err := x.edit(req); err != nil {
+		return nil, err
 	}
 	x.sent = true
-	resp, err := d.client.Do(req)
+	resp, err := x.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
-	x.alive()
+	x.timer.Reset(x.silence)
 	x.retryAfter = remote.RetryAfter(resp.Header, time.Now())
-	body := &watchedBody{body: resp.Body, x: x}
-	if resp.StatusCode >= 400 || req.Header.Get("Accept") != "text/event-stream" {
-		answer := io.LimitReader(body, bodyLimit)
-		if x.copy != nil {
-			answer = io.TeeReader(answer, x.copy)
-		}
-		resp.Body = readCloser{answer, body}
+	x.body = resp.Body
+	resp.Body = x
+	if resp.StatusCode >= 400 || req.Method == http.MethodGet {
+		resp.Body = readCloser{io.LimitReader(x, bodyLimit), x}
 		return resp, nil
 	}
-	x.body = body
-	var events io.Reader = &eventReader{r: bufio.NewReader(body), x: x}
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "application/json" {
-		events = &wholeAnswer{r: io.LimitReader(body, bodyLimit), x: x}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if x.noStream || kind == "application/json" {
+		err = x.streamWhole(resp)
+	} else {
+		resp.Body = readCloser{&eventReader{lines: bufio.NewReader(x), x: x}, x}
 	}
-	resp.Body = readCloser{events, body}
-	return resp, nil
+	return resp, err
+}
+
+// edit changes the decoded body of a request where go-openai's types cannot
+// express what the provider needs.
+func (x *exchange) edit(req *http.Request) error {
+	if len(x.extra) == 0 && (!x.noStream || req.Body == nil) {
+		return nil
+	}
+	var body fields
+	if err := json.NewDecoder(req.Body).Decode(&body); err != nil {
+		return err
+	}
+	var messages []fields
+	if err := json.Unmarshal(body["messages"], &messages); err != nil {
+		return err
+	}
+	for i, extra := range x.extra {
+		maps.Copy(messages[i], extra)
+	}
+	body.set("messages", messages)
+	if x.noStream {
+		body.set("stream", false)
+		delete(body, "stream_options")
+		req.Header.Set("Accept", "application/json")
+	}
+	changed, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req.ContentLength = int64(len(changed))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(changed)), nil }
+	req.Body, err = req.GetBody()
+	return err
+}
+
+// streamWhole turns a whole answer into a stream of one event.
+func (x *exchange) streamWhole(resp *http.Response) error {
+	defer x.Close()
+	answer, err := io.ReadAll(io.LimitReader(x, bodyLimit))
+	if err != nil {
+		return err
+	}
+	var event bytes.Buffer
+	event.WriteString("data: ")
+	if err := json.Compact(&event, answer); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	event.WriteString("\n\ndata: [DONE]\n\n")
+	resp.Body, x.done = io.NopCloser(&event), true
+	return nil
+}
+
+// Read reads the answer and restarts the timer when something arrives.
+func (x *exchange) Read(p []byte) (int, error) {
+	n, err := x.body.Read(p)
+	if n > 0 {
+		x.timer.Reset(x.silence)
+	}
+	x.ended = x.ended || err == io.EOF
+	return n, err
+}
+
+// Close ends the answer.
+func (x *exchange) Close() error { return x.body.Close() }
+
+// expect shortens how long the rest of the answer may be silent.
+func (x *exchange) expect(silence time.Duration) {
+	x.silence = min(x.silence, silence)
+	x.timer.Reset(x.silence)
+}
+
+// drain reads the few bytes after a stream's last event: a connection with unread
+// data is not reused.
+func (x *exchange) drain() {
+	if !x.ended {
+		x.expect(drainTime)
+		_, _ = io.CopyN(io.Discard, x, drainLimit)
+	}
 }
 
 type readCloser struct {
@@ -118,30 +163,13 @@ type readCloser struct {
 	io.Closer
 }
 
-// watchedBody tells its exchange of all that arrives.
-type watchedBody struct {
-	body io.ReadCloser
-	x    *exchange
-}
-
-func (b *watchedBody) Read(p []byte) (int, error) {
-	n, err := b.body.Read(p)
-	if n > 0 {
-		b.x.alive()
-	}
-	b.x.ended = b.x.ended || err == io.EOF
-	return n, err
-}
-
-func (b *watchedBody) Close() error { return b.body.Close() }
-
-// eventReader passes on only the lines of a stream that carry data, and the
-// empty ones that end an event. Comments and other fields are dropped.
+// eventReader passes on the data lines and empty lines of a stream. It drops
+// comments and other fields: go-openai would take them for parts of an error.
 type eventReader struct {
-	r    *bufio.Reader
-	x    *exchange
-	line []byte
-	err  error
+	lines *bufio.Reader
+	x     *exchange
+	line  []byte
+	err   error
 }
 
 func (e *eventReader) Read(p []byte) (int, error) {
@@ -149,7 +177,7 @@ func (e *eventReader) Read(p []byte) (int, error) {
 		if e.err != nil {
 			return 0, e.err
 		}
-		e.line, e.err = e.r.ReadBytes('\n')
+		e.line, e.err = e.lines.ReadBytes('\n')
 		if errors.Is(e.err, io.EOF) && len(e.line) > 0 {
 			e.line = append(e.line, '\n')
 		}
@@ -164,47 +192,8 @@ func (e *eventReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// wholeAnswer turns the answer of a server that did not stream, though asked to,
-// into a stream of one event.
-type wholeAnswer struct {
-	r    io.Reader
-	x    *exchange
-	text *bytes.Reader
-}
-
-func (w *wholeAnswer) Read(p []byte) (int, error) {
-	if w.text == nil {
-		answer, err := io.ReadAll(w.r)
-		if err != nil {
-			return 0, err
-		}
-		var event bytes.Buffer
-		event.WriteString("data: ")
-		if err := json.Compact(&event, answer); err != nil {
-			return 0, fmt.Errorf("read the answer: %w", err)
-		}
-		event.WriteString("\n\ndata: [DONE]\n\n")
-		w.text = bytes.NewReader(event.Bytes())
-		w.x.done = true
-	}
-	return w.text.Read(p)
-}
-
-// rewrite changes the body of a request.
-func rewrite(req *http.Request, changes edits) error {
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return err
-	}
-	changed := changes.apply(body)
-	req.ContentLength = int64(len(changed))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(changed)), nil }
-	req.Body, err = req.GetBody()
-	return err
-}
-
 // newHTTPClient returns a client that keeps as many connections as there may be
-// sessions, and leaves all waiting to the call's own watch.
+// sessions, and leaves all waiting to the call's timers.
 func newHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{Transport: &http.Transport{

@@ -1,17 +1,28 @@
 package openai
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/sashabaranov/go-openai"
 
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/remote"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// failure turns what went wrong into the error that [llm.Provider] promises.
+// quoteLimit bounds, in bytes, what is quoted of a provider's error.
+const quoteLimit = 500
+
+// failure classifies err: it returns the error that [llm.Provider] promises.
 func (c *Client) failure(ctx, callCtx context.Context, x *exchange, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", c.opts.Service, context.Cause(ctx))
@@ -22,14 +33,14 @@ func (c *Client) failure(ctx, callCtx context.Context, x *exchange, err error) e
 		return out
 	}
 	if !x.sent {
-		out.Status = http.StatusBadRequest // the library refuses it, and always will
+		out.Status = http.StatusBadRequest // go-openai rejects the request, and always will
 	}
 	said := asServiceError(err)
 	if said == nil {
-		out.Err = c.scrub(err)
+		out.Err = c.redact(err)
 		return out
 	}
-	out.Status, out.Err = said.meantStatus(), c.scrub(said)
+	out.Status, out.Err = said.effectiveStatus(), c.redact(said)
 	switch {
 	case said.tooLong():
 		out.Err = fmt.Errorf("%w: %w", llm.ErrTooLong, out.Err)
@@ -39,12 +50,95 @@ func (c *Client) failure(ctx, callCtx context.Context, x *exchange, err error) e
 	return out
 }
 
-// scrub takes the key out of an error that says it. A short one is none, and would be
-// found everywhere.
-func (c *Client) scrub(err error) error {
+// redact removes the API key from an error that quotes it. Very short keys are
+// placeholders and would match anything.
+func (c *Client) redact(err error) error {
 	const short = 6
 	if key := c.opts.APIKey; len(key) >= short && strings.Contains(err.Error(), key) {
 		return errors.New(strings.ReplaceAll(err.Error(), key, "[key]"))
 	}
 	return err
+}
+
+// serviceError is an error that the provider returned.
+type serviceError struct {
+	status  int
+	message string
+	codes   []string // its code and its type
+}
+
+func (e *serviceError) Error() string { return e.message }
+
+// asServiceError returns the provider's error in err's chain, or nil.
+func asServiceError(err error) *serviceError {
+	if said, ok := errors.AsType[*serviceError](err); ok {
+		return said
+	}
+	if refused, ok := errors.AsType[*openai.RequestError](err); ok {
+		said := parseError(refused.Body)
+		said.status = refused.HTTPStatusCode
+		return said
+	}
+	if refused, ok := errors.AsType[*openai.APIError](err); ok {
+		said := &serviceError{message: quote(refused.Message), codes: []string{refused.Type}}
+		if refused.Code != nil {
+			said.codes = append(said.codes, fmt.Sprint(refused.Code))
+		}
+		said.status = cmp.Or(refused.HTTPStatusCode, said.impliedStatus())
+		return said
+	}
+	return nil
+}
+
+// parseError reads an error that go-openai cannot: {"error": "…"}, {"message": …},
+// {"detail": …}, one of these in a list, or plain text.
+func parseError(body []byte) *serviceError {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	inner := body
+	if json.Unmarshal(body, &outer) == nil && len(outer.Error) > 0 {
+		inner = outer.Error
+	}
+	var values map[string]json.RawMessage
+	said := &serviceError{}
+	if json.Unmarshal(inner, &values) == nil {
+		said.message = cmp.Or(textOf(values["message"]), textOf(values["detail"]))
+		said.codes = []string{textOf(values["code"]), textOf(values["type"])}
+	}
+	said.message = quote(cmp.Or(said.message, textOf(inner), "no reason given"))
+	said.status = said.impliedStatus()
+	return said
+}
+
+// impliedStatus returns the status of an error within a stream: a status given as
+// its code, else that of its type, else 0.
+func (e *serviceError) impliedStatus() int {
+	for _, code := range e.codes {
+		if status, err := strconv.Atoi(code); err == nil && status >= 400 && status < 600 {
+			return status
+		}
+	}
+	if slices.Contains(e.codes, "invalid_request_error") {
+		return http.StatusBadRequest
+	}
+	return 0
+}
+
+// textOf returns the text of a JSON string, or any other JSON unchanged.
+func textOf(raw []byte) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(bytes.TrimSpace(raw))
+}
+
+// quote returns a message as one line of bounded length.
+func quote(message string) string {
+	return text.Cut(strings.Join(strings.Fields(message), " "), quoteLimit)
 }

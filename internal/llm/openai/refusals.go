@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// tooLong reports whether the service said that the conversation is too long: by
-// the status, by a code, or in words.
+// tooLong reports whether the provider says that the conversation is too long: by
+// status, by code, or in words.
 func (e *serviceError) tooLong() bool {
 	switch {
 	case e.status == http.StatusRequestEntityTooLarge, e.has(tooLongCodes):
@@ -26,8 +26,8 @@ var tooLongCodes = []string{
 	"1261", // Zhipu
 }
 
-// tooLongWords are how providers say it that have no code for it. The test has
-// whole messages of each.
+// tooLongWords match the messages of providers without a code for it. The test has
+// each in full.
 var tooLongWords = anyOf(
 	`prompt (is )?too long`,                                    // Anthropic, Ollama
 	`input length and .max_tokens. exceed context limit`,       // Anthropic
@@ -48,25 +48,25 @@ var tooLongWords = anyOf(
 	neverFits.String(),
 )
 
-// neverFits is a limit of tokens per minute that one request is over: waiting
-// does not help, shortening does.
+// neverFits matches a limit of tokens per minute that a single request exceeds:
+// waiting does not help, shortening does.
 var neverFits = anyOf(`must be reduced in order to run successfully`) // OpenAI, Groq
 
-// noImages reports whether the service refused the images of a request that has
+// noImages reports whether the provider rejected the images of a request that has
 // some.
 func (e *serviceError) noImages() bool {
 	switch e.status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
 		return e.has(imageCodes) || imageWords.MatchString(e.message)
 	case http.StatusInternalServerError, http.StatusNotImplemented:
-		return takesNone.MatchString(e.message)
+		return noImageSupport.MatchString(e.message)
 	}
 	return false
 }
 
 var imageCodes = []string{
 	"image_parse_error", "invalid_image", "invalid_image_format", "image_too_large", "unsupported_image_media_type",
-	"1210", // Zhipu: something is wrong with a parameter
+	"1210", // Zhipu: invalid parameter
 }
 
 var (
@@ -75,13 +75,13 @@ var (
 		`content must be a string`, `content should be a string`, // Groq, Mistral
 		`content\.type.*\[.text.\]`, // Zhipu
 	)
-	// takesNone is for servers that call it their own failure: llama.cpp, Ollama.
-	takesNone = anyOf(`image input`, `support images?`, `multi-?modal`, `mmproj`)
+	// noImageSupport is for servers that report a server error: llama.cpp, Ollama.
+	noImageSupport = anyOf(`image input`, `support images?`, `multi-?modal`, `mmproj`)
 )
 
-// meantStatus is the status that the service should have given for a key that is
-// wrong, and for an account that has no money left. Waiting helps neither.
-func (e *serviceError) meantStatus() int {
+// effectiveStatus returns the status, corrected for wrong keys and accounts without
+// credit, which some providers report as a bad request or a rate limit.
+func (e *serviceError) effectiveStatus() int {
 	switch e.status {
 	case http.StatusBadRequest, http.StatusTooManyRequests:
 	default:
@@ -106,7 +106,7 @@ func (e *serviceError) has(codes []string) bool {
 	return slices.ContainsFunc(e.codes, func(code string) bool { return slices.Contains(codes, strings.ToLower(code)) })
 }
 
-// anyOf matches texts that any of the patterns matches, in capitals or not.
+// anyOf matches any of the patterns, case-insensitively.
 func anyOf(patterns ...string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.Join(patterns, "|"))
 }

@@ -125,7 +125,7 @@ func TestWhatGoesOverTheWire(t *testing.T) {
 			}
 			want, err := os.ReadFile(file)
 			require.NoError(t, err)
-			require.Equal(t, string(want), string(got.body))
+			require.JSONEq(t, string(want), string(got.body))
 		})
 	}
 	for _, p := range llm.Registry() {

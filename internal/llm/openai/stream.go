@@ -7,18 +7,18 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/sashabaranov/go-openai"
 )
 
 var (
-	errCut      = errors.New("the stream ended before the answer did")
-	errUnclear  = errors.New("the stream has an error that cannot be read")
-	errNotChunk = errors.New("the stream has a piece that cannot be read")
+	errTruncated = errors.New("the stream ended before the answer was complete")
+	errUnclear   = errors.New("the stream has an unreadable error")
+	errNotChunk  = errors.New("the stream has an unreadable event")
 )
 
-// stream makes the call and adds all that arrives to a.
-func (c *Client) stream(ctx context.Context, req llm.Request, x *exchange, a *assembly) error {
-	stream, err := c.api.CreateChatCompletionStream(ctx, c.request(req, x))
+// stream makes the call and adds every event to a.
+func (c *Client) stream(ctx context.Context, api *openai.Client, req openai.ChatCompletionRequest, x *exchange, a *assembly) error {
+	stream, err := api.CreateChatCompletionStream(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -28,18 +28,18 @@ func (c *Client) stream(ctx context.Context, req llm.Request, x *exchange, a *as
 		switch {
 		case errors.Is(err, io.EOF):
 			if !x.done && a.finish == "" {
-				return errCut
+				return errTruncated
 			}
 			x.drain()
 			return nil
 		case err != nil && a.finish != "" && (ctx.Err() == nil || errors.Is(context.Cause(ctx), c.errStall)):
-			return nil // all is there but the formalities
+			return nil // the answer is complete; only the end of the stream is missing
 		case err != nil:
 			return err
 		case event == nil:
 			return errUnclear
 		}
-		var piece chunk
+		var piece answer
 		if err := json.Unmarshal(event, &piece); err != nil {
 			return fmt.Errorf("%w: %w", errNotChunk, err)
 		}
