@@ -8,63 +8,65 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// Backend is what a channel may ask of us. The starter implements it.
+// Backend accepts messages and reports on them. The starter implements it. A channel
+// asks for its other abilities, such as [Requests], [Pairing] and [Sessions], by type
+// assertion.
 type Backend interface {
-	Inbox
-	Pairing
 	Drafts
-	// Watch calls on with what happens to a message until it is answered or ctx
-	// ends; events may be missed but for [event.Done], which comes last and is
-	// never missed. It may be called before the message is accepted.
+	// Accept stores a message. After a nil error the message is durable and may be
+	// acknowledged to the platform. Accepting it again is not an error.
+	// [domain.ErrConflict] if its ID belongs to a message with another text or session.
+	Accept(ctx context.Context, msg domain.Inbound) (Accepted, error)
+	// Message returns the state of the reply to a message, by [domain.MessageID].
+	// [domain.ErrNotFound] if the message was never accepted.
+	Message(ctx context.Context, id string) (domain.Reply, error)
+	// Watch reports the events of a message until its reply is final or ctx ends. Events
+	// may be lost, except [event.Done], which is the last one. The message may be
+	// accepted later.
 	Watch(ctx context.Context, id string, on func(event.Event)) error
-	// Transcript returns the stored messages of a session, oldest first.
-	// [ErrNotFound] if there is no such session.
-	Transcript(ctx context.Context, session string) ([]domain.Message, error)
-	// Unasked returns the replies of a session that ended after a time and that nobody
-	// wrote for, oldest first, at most 100. None if there is no such session.
-	Unasked(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error)
 }
 
-// Inbox takes messages in and tells how they fare.
-type Inbox interface {
-	// Accept takes a message. After a nil error it is durable and may be
-	// acknowledged. The same message again is not an error. [ErrConflict] if its
-	// ID was used for another text or session.
-	Accept(ctx context.Context, msg domain.Inbound) (Accepted, error)
-	// Message returns how far the answer to a message is, by our ID of it (see
-	// [Inbox.MessageID]). [ErrNotFound] if it was never accepted.
-	Message(ctx context.Context, id string) (domain.Reply, error)
-	// MessageID returns our ID of a message from the platform's.
-	MessageID(channel, scope, id string) string
+// Requests is a [Backend] that looks up what people asked for.
+type Requests interface {
 	// Known reports whether a message was ever accepted in this conversation.
 	Known(ctx context.Context, channel, chat, thread string) (bool, error)
-	// Unanswered returns the channel's accepted messages whose reply is still to
-	// come, oldest first, at most 1,000.
+	// Unanswered returns the channel's accepted messages without a final reply, oldest
+	// first, at most 1,000.
 	Unanswered(ctx context.Context, channel string) ([]domain.Inbound, error)
 }
 
-// Pairing lets people in who are not on a channel's list, once the operator agreed
-// (`holdfast pairing approve CODE`).
+// Pairing is a [Backend] that admits senders who are not on a channel's list, once the
+// operator approves them with `holdfast pairing approve CODE`.
 type Pairing interface {
-	// Paired reports whether the operator let this sender in.
+	// Paired reports whether the operator approved this sender.
 	Paired(ctx context.Context, channel, sender string) (bool, error)
-	// Pair returns the code by which the operator can let this sender in. It is the
-	// same for an hour; name is shown to the operator.
+	// Pair returns the code by which the operator can approve this sender. It stays the
+	// same for an hour; the operator is shown name.
 	Pair(ctx context.Context, channel, sender, name string) (code string, err error)
 }
 
-// Drafts keeps track of messages that a channel shows while a reply is being made
-// and that become the reply, so that none is left behind by a crash. A turn has
-// one at most; it is named by the message that began it.
+// Sessions is a [Backend] that reads sessions.
+type Sessions interface {
+	// Transcript returns the last 1,000 messages of a session, oldest first.
+	// [domain.ErrNotFound] if the session does not exist.
+	Transcript(ctx context.Context, session string) ([]domain.Message, error)
+	// Background returns the background replies of a session that ended after a time,
+	// oldest first, at most 100.
+	Background(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error)
+}
+
+// Drafts tracks the messages that a channel shows while a reply is being written and
+// that become the reply, so that a crash leaves none behind. A turn has at most one; it
+// is named by the message that began the turn.
 type Drafts interface {
-	// ClaimDraft is called before a draft is posted, and returns the outbox ID of the
-	// reply that it will become. Empty if none may be posted: the turn has one
-	// already, or has ended.
+	// ClaimDraft is called before a draft is posted and returns the outbox ID of the
+	// reply it will become. Empty if none may be posted: the turn has one already, or
+	// has ended.
 	ClaimDraft(ctx context.Context, message string) (reply string, err error)
-	// PostedDraft records where the draft is. It reports false if the reply went out
+	// PostedDraft records where the draft is. It reports false if the reply was sent
 	// without it in the meantime: the caller removes it.
 	PostedDraft(ctx context.Context, message, platformID string) (bool, error)
-	// DropDraft forgets a turn's draft, after the caller removed it.
+	// DropDraft forgets a turn's draft after the caller removed it.
 	DropDraft(ctx context.Context, message string) error
 	// StaleDrafts returns the channel's drafts that no reply will take over: the
 	// caller removes them.
@@ -74,9 +76,9 @@ type Drafts interface {
 // Draft is a message that was to become a reply.
 type Draft struct {
 	Message    string // our ID of the message that began the turn
-	Reply      string // the outbox ID that it carries in its metadata
-	PlatformID string // empty: it may have been posted, nobody knows
+	Reply      string // the outbox ID in its metadata
+	PlatformID string // empty: it may or may not have been posted
 	Chat       string
 	Thread     string
-	ClaimedAt  time.Time // a moment before it was posted
+	ClaimedAt  time.Time // shortly before it was posted
 }

@@ -14,6 +14,9 @@ import (
 // more (deleted, archived, the bot was removed): trying again cannot help.
 var ErrGone = errors.New("the chat cannot be written to")
 
+// Anyone is the entry of an allow list that matches every ID.
+const Anyone = "*"
+
 // Accepted is the receipt for an inbound message.
 type Accepted struct {
 	Message    string // our ID of the message

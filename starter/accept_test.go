@@ -51,7 +51,7 @@ func TestAccept(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, domain.Inbound{
 			ID: domain.MessageID("test", "T1", "1"), PlatformID: "1", Session: "test:c1:t1", Channel: "test", Chat: "c1", Thread: "t1",
-			Sender: "u1", SenderName: "Ana", Text: "hi", SentAt: sent.SentAt, AcceptedAt: stored.AcceptedAt, Push: true, Files: sent.Files,
+			Sender: "u1", SenderName: "Ana", Text: "hi", SentAt: sent.SentAt, Seq: stored.Seq, AcceptedAt: stored.AcceptedAt, Push: true, Files: sent.Files,
 		}, stored)
 	})
 

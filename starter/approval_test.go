@@ -67,7 +67,7 @@ func TestQuestionsAreShown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	asked := b.ask(t)
-	first := b.MessageID("test", "", "1")
+	first := domain.MessageID("test", "", "1")
 	state, err := b.Message(t.Context(), first)
 	require.NoError(t, err)
 	require.Equal(t, []domain.Approval{asked}, state.Approvals)

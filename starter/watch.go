@@ -17,11 +17,6 @@ const watchInterval = time.Second
 // transcriptLimit bounds the messages of a transcript that a channel is shown.
 const transcriptLimit = 1000
 
-// MessageID implements [channels.Backend].
-func (s *Starter) MessageID(channel, scope, id string) string {
-	return domain.MessageID(channel, scope, id)
-}
-
 // Message implements [channels.Backend].
 func (s *Starter) Message(ctx context.Context, id string) (domain.Reply, error) {
 	inbound, turn, err := s.o.Store.MessageState(ctx, id)
@@ -37,7 +32,7 @@ func (s *Starter) Message(ctx context.Context, id string) (domain.Reply, error) 
 		return state, err
 	}
 	state.Turn, state.Text, state.Usage = turn.ID, turn.Reply, turn.Usage
-	if state.Status = statusOf(turn.Status); state.Status.Ended() {
+	if state.Status = turn.Status.Reply(); state.Status.Ended() {
 		state.Answered, err = s.answered(ctx, inbound)
 	} else {
 		state.Approvals, err = s.approvals(ctx, inbound)
@@ -51,7 +46,7 @@ func (s *Starter) Message(ctx context.Context, id string) (domain.Reply, error) 
 // answered is how the question stands that a message answered; nil if it is none that
 // did, or there is no such question.
 func (s *Starter) answered(ctx context.Context, m domain.Inbound) (*domain.AnsweredApproval, error) {
-	if command := domain.Command(m.Command); command != domain.CommandApprove && command != domain.CommandDeny {
+	if command := m.Command; command != domain.CommandApprove && command != domain.CommandDeny {
 		return nil, nil
 	}
 	a, err := s.o.Store.ApprovalDecidedIn(ctx, m.ID)
@@ -73,7 +68,7 @@ func (s *Starter) approvals(ctx context.Context, m domain.Inbound) ([]domain.App
 	return s.o.Store.WaitingApprovals(ctx, domain.Route{Channel: m.Channel, Chat: m.Chat, Thread: m.Thread})
 }
 
-// Known implements [channels.Inbox].
+// Known implements [channels.Requests].
 func (s *Starter) Known(ctx context.Context, channel, chat, thread string) (bool, error) {
 	return s.o.Store.Known(ctx, domain.SessionKey(channel, chat, thread))
 }
@@ -81,7 +76,7 @@ func (s *Starter) Known(ctx context.Context, channel, chat, thread string) (bool
 // unansweredLimit bounds the messages that a channel is told to be unanswered.
 const unansweredLimit = 1000
 
-// Unanswered implements [channels.Inbox].
+// Unanswered implements [channels.Requests].
 func (s *Starter) Unanswered(ctx context.Context, channel string) ([]domain.Inbound, error) {
 	return s.o.Store.Unanswered(ctx, channel, unansweredLimit)
 }
@@ -154,7 +149,7 @@ func (s *Starter) look(ctx context.Context, id string, tell func(event.Event)) (
 	return state.Status.Ended(), err
 }
 
-// Transcript implements [channels.Backend].
+// Transcript implements [channels.Sessions].
 func (s *Starter) Transcript(ctx context.Context, session string) ([]domain.Message, error) {
 	if _, err := s.o.Store.Session(ctx, session); err != nil {
 		return nil, fmt.Errorf("look up a session: %w", err)
@@ -162,38 +157,12 @@ func (s *Starter) Transcript(ctx context.Context, session string) ([]domain.Mess
 	return s.o.Store.Transcript(ctx, session, currentEpoch, transcriptLimit)
 }
 
-// unaskedLimit bounds the replies that a channel is told of at once.
-const unaskedLimit = 100
+// backgroundLimit bounds the background replies that are returned at once.
+const backgroundLimit = 100
 
-// Unasked implements [channels.Backend].
-func (s *Starter) Unasked(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
-	rows, err := s.o.Store.Unasked(ctx, session, after, unaskedLimit)
-	if err != nil {
-		return nil, fmt.Errorf("look for replies that came unasked: %w", err)
-	}
-	replies := make([]domain.BackgroundReply, len(rows))
-	for i, row := range rows {
-		replies[i] = domain.BackgroundReply{
-			Turn: row.Turn.ID, Cause: domain.CauseSubagent, Label: row.Label,
-			Status: statusOf(row.Turn.Status), Text: row.Turn.Reply, EndedAt: row.Turn.EndedAt,
-		}
-		if row.Job != "" {
-			replies[i].Cause = domain.CauseJob
-		}
-	}
-	return replies, nil
-}
-
-// statusOf is a turn's status as a channel sees it.
-func statusOf(status domain.TurnStatus) domain.ReplyStatus {
-	switch status {
-	case domain.TurnDone:
-		return domain.ReplyDone
-	case domain.TurnFailed, domain.TurnStopped:
-		return domain.ReplyFailed
-	default:
-		return domain.ReplyRunning
-	}
+// Background implements [channels.Sessions].
+func (s *Starter) Background(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
+	return s.o.Store.BackgroundReplies(ctx, session, after, backgroundLimit)
 }
 
 // currentEpoch asks the store for a session's transcript since its last fresh start.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -42,7 +43,7 @@ func TestWatch(t *testing.T) {
 	})
 
 	bubble("a message that is not accepted yet", func(t *testing.T, b *bundle) {
-		id := b.MessageID("test", "", "1")
+		id := domain.MessageID("test", "", "1")
 		seen, done := b.watch(t, id)
 		synctest.Wait()
 		require.Equal(t, id, b.accept(t, inbound("1", "hi")).Message)

@@ -66,9 +66,9 @@ func NewBackend(answer func(domain.Inbound) *Answer) *Backend {
 	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, drafts: map[string]*draft{}, unasked: map[string][]domain.BackgroundReply{}}
 }
 
-// MessageID implements [channels.Backend].
+// MessageID is [domain.MessageID].
 func (b *Backend) MessageID(channel, scope, id string) string {
-	return "m-" + channel + "-" + scope + "-" + id
+	return domain.MessageID(channel, scope, id)
 }
 
 // Accept implements [channels.Backend].
@@ -202,8 +202,8 @@ func (b *Backend) Transcript(_ context.Context, session string) ([]domain.Messag
 	return transcript, nil
 }
 
-// Unasked implements [channels.Backend].
-func (b *Backend) Unasked(_ context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
+// Background implements [channels.Sessions].
+func (b *Backend) Background(_ context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var replies []domain.BackgroundReply

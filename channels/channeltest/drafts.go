@@ -15,7 +15,7 @@ type draft struct {
 	taken      bool // the reply went out
 }
 
-// Known implements [channels.Inbox].
+// Known implements [channels.Requests].
 func (b *Backend) Known(_ context.Context, channel, chat, thread string) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -27,7 +27,7 @@ func (b *Backend) Known(_ context.Context, channel, chat, thread string) (bool, 
 	return false, nil
 }
 
-// Unanswered implements [channels.Inbox].
+// Unanswered implements [channels.Requests].
 func (b *Backend) Unanswered(_ context.Context, channel string) ([]domain.Inbound, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -23,6 +23,8 @@ type handler struct {
 	platform Platform
 	o        ReceiverOptions
 	backend  channels.Backend
+	requests channels.Requests // nil if the backend is none
+	pairing  channels.Pairing  // nil if the backend is none
 	log      *slog.Logger
 
 	accepted throttle  // messages that were accepted lately
@@ -66,4 +68,12 @@ func (o *Origin) command(text, id, thread string) domain.Inbound {
 	return domain.Inbound{
 		Scope: o.Chat, PlatformID: id, Chat: o.Chat, Thread: thread, Sender: o.Sender, SenderName: o.SenderName, Text: text, Push: true,
 	}
+}
+
+// known reports whether a message was ever accepted in this conversation.
+func (h *handler) known(ctx context.Context, chat, thread string) (bool, error) {
+	if h.requests == nil {
+		return false, nil
+	}
+	return h.requests.Known(ctx, h.platform.Name(), chat, thread)
 }

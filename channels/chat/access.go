@@ -45,7 +45,10 @@ func (h *handler) access(ctx context.Context, o *Origin) (refusal, error) {
 	if o.Bot || listed(h.o.Users, o.Sender) {
 		return "", nil
 	}
-	paired, err := h.backend.Paired(ctx, h.platform.Name(), o.Sender)
+	if h.pairing == nil {
+		return refusedSender, nil
+	}
+	paired, err := h.pairing.Paired(ctx, h.platform.Name(), o.Sender)
 	if err != nil {
 		return "", fmt.Errorf("look up whether the sender is paired: %w", err)
 	}
@@ -118,11 +121,11 @@ func (h *handler) explanation(ctx context.Context, o *Origin, why refusal) (stri
 	switch {
 	case why == refusedChat:
 		return fmt.Sprintf("I don't answer in this channel yet. Whoever runs me can add `%s` to `channels.%s.allow_channels`.", bare(o.Chat), name), nil
-	case !o.Direct:
+	case !o.Direct || h.pairing == nil:
 		return fmt.Sprintf("I don't know you yet, so I may not answer. Send me a direct message to be let in, "+
 			"or ask whoever runs me to add `%s` to `channels.%s.allow_users`.", o.Sender, name), nil
 	}
-	code, err := h.backend.Pair(ctx, name, o.Sender, cmp.Or(o.SenderName, o.Sender))
+	code, err := h.pairing.Pair(ctx, name, o.Sender, cmp.Or(o.SenderName, o.Sender))
 	if err != nil {
 		return "", fmt.Errorf("get a pairing code: %w", err)
 	}

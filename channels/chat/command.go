@@ -37,7 +37,7 @@ func (h *handler) slash(ctx context.Context, c *Command) (string, error) {
 	if c.Direct {
 		// A direct message between others looks the same, and the command may be given
 		// there too.
-		ours, err := h.backend.Known(ctx, h.platform.Name(), c.Chat, "")
+		ours, err := h.known(ctx, c.Chat, "")
 		if err != nil {
 			return "", fmt.Errorf("look up whether the chat is known: %w", err)
 		}

@@ -65,7 +65,7 @@ func (h *handler) addressed(ctx context.Context, p *Post) (bool, error) {
 	case p.Replies:
 		return true, nil
 	}
-	known, err := h.backend.Known(ctx, h.platform.Name(), p.Chat, p.Thread)
+	known, err := h.known(ctx, p.Chat, p.Thread)
 	if err != nil {
 		return false, fmt.Errorf("look up whether the thread is known: %w", err)
 	}

@@ -68,7 +68,10 @@ func (h *handler) questions(ctx context.Context, chat string) ([]question, error
 
 // unanswered returns the requests in a chat that wait for their reply.
 func (h *handler) unanswered(ctx context.Context, chat string) ([]domain.Inbound, error) {
-	all, err := h.backend.Unanswered(ctx, h.platform.Name())
+	if h.requests == nil {
+		return nil, nil
+	}
+	all, err := h.requests.Unanswered(ctx, h.platform.Name())
 	if err != nil {
 		return nil, fmt.Errorf("list unanswered messages: %w", err)
 	}

@@ -57,6 +57,8 @@ func (r *Receiver) Run(ctx context.Context, b channels.Backend) error {
 // inbox returns an inbox whose deliveries are handled until work ends.
 func (r *Receiver) inbox(work context.Context, b channels.Backend) *inbox {
 	h := &handler{platform: r.platform, o: r.o, backend: b, log: r.o.Logger, told: &r.told, background: work}
+	h.requests, _ = b.(channels.Requests)
+	h.pairing, _ = b.(channels.Pairing)
 	h.telling.SetLimit(maxTelling)
 	return &inbox{handler: h, queues: newQueues(), work: work, ready: make(chan struct{})}
 }

@@ -26,10 +26,13 @@ type api struct {
 	options Options
 	log     *slog.Logger
 	backend channels.Backend
+	// sessions is nil if the backend does not read sessions.
+	sessions channels.Sessions
 }
 
 func newAPI(o Options, log *slog.Logger, b channels.Backend) *api {
-	return &api{options: o, log: log, backend: b}
+	sessions, _ := b.(channels.Sessions)
+	return &api{options: o, log: log, backend: b, sessions: sessions}
 }
 
 func (a *api) handler() nethttp.Handler {
@@ -122,7 +125,7 @@ func (a *api) getMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 
 // message returns the message that a client knows by this ID.
 func (a *api) message(ctx context.Context, id string) (domain.Reply, error) {
-	state, err := a.backend.Message(ctx, a.backend.MessageID(Name, "", id))
+	state, err := a.backend.Message(ctx, domain.MessageID(Name, "", id))
 	state.Message = id
 	return state, err
 }
@@ -131,17 +134,17 @@ func (a *api) message(ctx context.Context, id string) (domain.Reply, error) {
 // slashes.
 func (a *api) getSession(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	path := r.PathValue("path")
-	if key, ok := strings.CutSuffix(path, "/messages"); ok && key != "" {
+	if key, ok := strings.CutSuffix(path, "/messages"); ok && key != "" && a.sessions != nil {
 		return a.getTranscript(w, r, key)
 	}
-	if key, ok := strings.CutSuffix(path, "/background"); ok && key != "" {
+	if key, ok := strings.CutSuffix(path, "/background"); ok && key != "" && a.sessions != nil {
 		return a.getBackground(w, r, key)
 	}
 	return notFound(r.URL.Path + " not found: a transcript is at /v1/sessions/KEY/messages, with a key like http:main")
 }
 
 func (a *api) getTranscript(w nethttp.ResponseWriter, r *nethttp.Request, key string) error {
-	messages, err := a.backend.Transcript(r.Context(), key)
+	messages, err := a.sessions.Transcript(r.Context(), key)
 	if err != nil {
 		return err
 	}
@@ -160,7 +163,7 @@ func (a *api) getBackground(w nethttp.ResponseWriter, r *nethttp.Request, key st
 			return invalid("after", "after must be a time such as 2026-03-04T15:30:00Z: the ended_at of the last reply you have")
 		}
 	}
-	replies, err := a.backend.Unasked(r.Context(), key, after)
+	replies, err := a.sessions.Background(r.Context(), key, after)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	nethttp "net/http"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
@@ -66,8 +65,6 @@ func asAPIError(err error) *apiError {
 			Type: typeConflict, Param: "id",
 			Message: domain.ErrConflict.Error() + ": use a new ID for a new text or session",
 		}}
-	case errors.Is(err, channels.ErrNotAllowed):
-		return forbidden(channels.ErrNotAllowed.Error())
 	case errors.Is(err, domain.ErrNotFound):
 		return notFound("message or session not found")
 	}

@@ -46,7 +46,7 @@ func TestEvents(t *testing.T) {
 			"event: reset\ndata: {\"step\":1}\n\n"+
 			"event: tool_start\ndata: {\"text\":\"ls\",\"tool\":\"exec\",\"step\":1}\n\n"+
 			"event: tool_done\ndata: {\"text\":\"a b\",\"tool\":\"exec\",\"step\":1}\n\n"+
-			"event: done\ndata: {\"id\":\"a1\",\"session\":\"http:main\",\"status\":\"done\",\"reply\":\"done\",\"turn\":\"m-http--a1\",\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n",
+			"event: done\ndata: {\"id\":\"a1\",\"session\":\"http:main\",\"status\":\"done\",\"reply\":\"done\",\"turn\":\"ma2rgh7kp6s3pcu6ylvpw\",\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n",
 			string(body))
 	})
 

@@ -112,7 +112,7 @@ func TestMessages(t *testing.T) {
 
 		status, _, body = s.do("GET", "/v1/messages/a1", "")
 		require.Equal(t, 200, status)
-		require.JSONEq(t, `{"id":"a1","session":"http:ops","status":"done","reply":"echo: hi","turn":"m-http--a1"}`, body)
+		require.JSONEq(t, `{"id":"a1","session":"http:ops","status":"done","reply":"echo: hi","turn":"ma2rgh7kp6s3pcu6ylvpw"}`, body)
 	})
 
 	t.Run("missing fields get defaults", func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestMessages(t *testing.T) {
 		for range 3 {
 			status, _, body := s.do("POST", "/v1/messages", `{"text":"hi","id":"a1","wait":true}`)
 			require.Equal(t, 200, status)
-			require.JSONEq(t, `{"id":"a1","session":"http:main","status":"done","reply":"echo: hi","turn":"m-http--a1"}`, body)
+			require.JSONEq(t, `{"id":"a1","session":"http:main","status":"done","reply":"echo: hi","turn":"ma2rgh7kp6s3pcu6ylvpw"}`, body)
 		}
 		require.Len(t, s.backend.Accepted(), 1)
 	})

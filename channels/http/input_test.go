@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/http"
 )
 
@@ -129,21 +128,6 @@ func TestWebPagesAreRefusedWithoutAToken(t *testing.T) {
 			require.Equal(t, tt.status, status, body)
 		})
 	}
-}
-
-func TestSendersOffTheListAreRefused(t *testing.T) {
-	t.Parallel()
-	s := start(t, http.Options{}, nil)
-	channel, err := http.New(http.Options{Listen: "127.0.0.1:0"})
-	require.NoError(t, err)
-	s.url = "http://" + channel.Addr().String()
-	run(t, channel, channels.AllowFrom([]string{"ana"}, s.backend))
-
-	status, _, body := s.do("POST", "/v1/messages", `{"text":"hi","sender":"bob"}`)
-	require.Equal(t, 403, status)
-	require.Contains(t, body, "this sender is not allowed")
-	status, _, _ = s.do("POST", "/v1/messages", `{"text":"hi","sender":"ana"}`)
-	require.Equal(t, 202, status)
 }
 
 func TestNew(t *testing.T) {

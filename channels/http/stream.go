@@ -28,7 +28,7 @@ func (a *api) follow(ctx context.Context, id string) *answer {
 	an := &answer{api: a, id: id, events: make(chan event.Event, eventBuffer)}
 	go func() {
 		defer close(an.events)
-		err := a.backend.Watch(ctx, a.backend.MessageID(Name, "", id), func(e event.Event) {
+		err := a.backend.Watch(ctx, domain.MessageID(Name, "", id), func(e event.Event) {
 			select {
 			case an.events <- e:
 			case <-ctx.Done():

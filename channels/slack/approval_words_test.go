@@ -17,7 +17,7 @@ import (
 
 // questions is a backend some of whose messages wait for approvals.
 type questions struct {
-	channels.Backend
+	*channeltest.Backend
 	mu      sync.Mutex
 	waiting map[string][]domain.Approval // by our ID of the message
 }
@@ -42,7 +42,7 @@ func TestAnswersBySlashCommand(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
 		asked := &questions{waiting: map[string][]domain.Approval{}}
-		r := receive(t, mode, receivingSetup{answer: channeltest.Hold, wrap: func(b channels.Backend) channels.Backend {
+		r := receive(t, mode, receivingSetup{answer: channeltest.Hold, wrap: func(b *channeltest.Backend) channels.Backend {
 			asked.Backend = b
 			return asked
 		}})

@@ -31,7 +31,11 @@ func (c *Channel) housekeep(ctx context.Context, b channels.Backend) {
 }
 
 func (c *Channel) followWaiting(ctx context.Context, b channels.Backend) {
-	waiting, err := b.Unanswered(ctx, Name)
+	requests, is := b.(channels.Requests)
+	if !is {
+		return
+	}
+	waiting, err := requests.Unanswered(ctx, Name)
 	if err != nil {
 		c.log.Debug("looking for unanswered messages failed", "channel", Name, "err", err)
 		return

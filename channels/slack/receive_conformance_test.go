@@ -43,7 +43,7 @@ func (s *suite) Run(ctx context.Context, b channels.Backend) error {
 	s.slack = receive(s.t, s.mode, receivingSetup{
 		options: slack.Options{AllowUsers: []string{"*"}, AllowChannels: []string{"*"}, Respond: chat.RespondAll},
 		slack:   []slacktest.Option{slacktest.RetryDelays(), slacktest.Subscribe("message.channels")},
-		wrap:    func(channels.Backend) channels.Backend { return renaming{b, s} },
+		wrap:    func(*channeltest.Backend) channels.Backend { return renaming{b.(*channeltest.Backend), s} },
 	})
 	close(s.running)
 	<-ctx.Done()
@@ -82,11 +82,11 @@ func (s *suite) say(msg domain.Inbound) slacktest.Delivery {
 
 // renaming gives the suite's names to what arrives.
 type renaming struct {
-	channels.Backend
+	*channeltest.Backend
 	s *suite
 }
 
-// Accept implements channels.Inbox.
+// Accept implements channels.Backend.
 func (r renaming) Accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	require.Equal(r.s.t, slacktest.Team+"/"+slacktest.General, msg.Chat)
 	require.Equal(r.s.t, slacktest.Ana, msg.Sender)

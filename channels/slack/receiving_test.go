@@ -43,7 +43,7 @@ type receivingSetup struct {
 	options slack.Options // what is not set is filled in
 	slack   []slacktest.Option
 	answer  func(domain.Inbound) *channeltest.Answer
-	wrap    func(channels.Backend) channels.Backend // stands before the backend
+	wrap    func(*channeltest.Backend) channels.Backend // stands before the backend
 	tune    func(*slack.Channel)
 	down    bool // Slack is, at first
 }
@@ -88,7 +88,7 @@ func receive(t *testing.T, mode string, setup receivingSetup) *receiving {
 	r.channel = channel
 	var backend channels.Backend = r.backend
 	if setup.wrap != nil {
-		backend = setup.wrap(backend)
+		backend = setup.wrap(r.backend)
 	}
 	r.run(backend)
 	if !setup.down {

@@ -44,7 +44,7 @@ func TestBothEventsOfAMentionAreAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
 		calls := &counted{}
-		r := receive(t, mode, receivingSetup{wrap: func(b channels.Backend) channels.Backend {
+		r := receive(t, mode, receivingSetup{wrap: func(b *channeltest.Backend) channels.Backend {
 			calls.Backend = b
 			return calls
 		}})
@@ -57,7 +57,7 @@ func TestBothEventsOfAMentionAreAcceptedOnce(t *testing.T) {
 
 // counted counts what it is asked to accept.
 type counted struct {
-	channels.Backend
+	*channeltest.Backend
 	accepts atomic.Int64
 }
 
@@ -85,7 +85,7 @@ func TestOneConversationIsInOrderAndHoldsUpNoOther(t *testing.T) {
 		r := receive(t, mode, receivingSetup{
 			options: slack.Options{Respond: chat.RespondAll},
 			slack:   []slacktest.Option{slacktest.Subscribe("message.im", "message.channels"), slacktest.AckTimeout(receivingDeadline)},
-			wrap: func(b channels.Backend) channels.Backend {
+			wrap: func(b *channeltest.Backend) channels.Backend {
 				gate.Backend = b
 				return gate
 			},
@@ -119,12 +119,12 @@ func TestOneConversationIsInOrderAndHoldsUpNoOther(t *testing.T) {
 
 // gated is a backend that accepts direct messages only once its gate is open.
 type gated struct {
-	channels.Backend
+	*channeltest.Backend
 	gate    chan struct{}
 	entered chan struct{}
 }
 
-// Accept implements channels.Inbox.
+// Accept implements channels.Backend.
 func (g *gated) Accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	if msg.Chat == dmChat {
 		select {
@@ -145,7 +145,7 @@ func TestAPanicIsNotAcknowledgedAndHarmsNoOther(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		r := receive(t, mode, receivingSetup{
 			slack: []slacktest.Option{slacktest.RetryDelays(), slacktest.AckTimeout(300 * time.Millisecond)},
-			wrap:  func(b channels.Backend) channels.Backend { return panicking{b} },
+			wrap:  func(b *channeltest.Backend) channels.Backend { return panicking{b} },
 		})
 		bad := r.Say(slacktest.Ana, slacktest.DM, "panic")
 		require.ErrorIs(t, bad.Wait(r.ctx), slacktest.ErrNotAcknowledged)
@@ -156,7 +156,7 @@ func TestAPanicIsNotAcknowledgedAndHarmsNoOther(t *testing.T) {
 
 type panicking struct{ channels.Backend }
 
-// Accept implements channels.Inbox.
+// Accept implements channels.Backend.
 func (p panicking) Accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	if msg.Text == "panic" {
 		panic("it hurts")

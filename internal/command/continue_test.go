@@ -187,7 +187,7 @@ func (n *testNode) accept(ctx context.Context, t testing.TB, sender, text string
 // awaitLong waits for a message's answer, for as long as ctx allows.
 func (n *testNode) awaitLong(ctx context.Context, t testing.TB, text string) domain.Reply {
 	t.Helper()
-	id := n.starter.MessageID("http", "", text)
+	id := domain.MessageID("http", "", text)
 	require.NoError(t, n.starter.Watch(ctx, id, func(event.Event) {}))
 	state, err := n.starter.Message(ctx, id)
 	require.NoError(t, err)

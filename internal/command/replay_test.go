@@ -171,7 +171,7 @@ func TestReplayOthers(t *testing.T) {
 			return err == nil && len(turns) == 2 && turns[0].Reply == "summary: did task 0"
 		}, patience, 10*time.Millisecond)
 		n.replay(t, "http:main", "delegating-session")
-		turn := n.starter.MessageID("http", "", delegated)
+		turn := domain.MessageID("http", "", delegated)
 		n.replay(t, domain.SubagentSession(domain.CallKey(turn, 1, 0)), "subagent")
 	})
 

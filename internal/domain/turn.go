@@ -43,3 +43,15 @@ type Step struct {
 	Inbound    []Inbound // the messages that this turn consumed, in order
 	Prompt     string    // system prompt of the turn's earlier steps; empty on the first
 }
+
+// Reply returns the status of the replies to the turn's messages.
+func (s TurnStatus) Reply() ReplyStatus {
+	switch s {
+	case TurnDone:
+		return ReplyDone
+	case TurnFailed, TurnStopped:
+		return ReplyFailed
+	default:
+		return ReplyRunning
+	}
+}

@@ -18,7 +18,7 @@ func BenchmarkSQLite(b *testing.B) {
 	b.Run("accept", func(b *testing.B) {
 		s := openBench(b)
 		for i := 0; b.Loop(); i++ {
-			accept(b, s, fmt.Sprint("m", i))
+			benchAccept(b, s, fmt.Sprint("m", i))
 		}
 	})
 	b.Run("begin", func(b *testing.B) {
@@ -26,11 +26,11 @@ func BenchmarkSQLite(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			b.StopTimer()
 			id := fmt.Sprint("m", i)
-			accept(b, s, id)
+			benchAccept(b, s, id)
 			b.StartTimer()
-			begin(b, s, id)
+			benchBegin(b, s, id)
 			b.StopTimer()
-			complete(b, s, id)
+			benchComplete(b, s, id)
 			b.StartTimer()
 		}
 	})
@@ -39,10 +39,10 @@ func BenchmarkSQLite(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			b.StopTimer()
 			id := fmt.Sprint("m", i)
-			accept(b, s, id)
+			benchAccept(b, s, id)
 			b.StartTimer()
-			begin(b, s, id)
-			complete(b, s, id)
+			benchBegin(b, s, id)
+			benchComplete(b, s, id)
 		}
 	})
 	b.Run("whole message, many at once", func(b *testing.B) {
@@ -52,9 +52,9 @@ func BenchmarkSQLite(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				id := fmt.Sprint("m", n.Add(1))
-				accept(b, s, id)
-				begin(b, s, id)
-				complete(b, s, id)
+				benchAccept(b, s, id)
+				benchBegin(b, s, id)
+				benchComplete(b, s, id)
 			}
 		})
 	})
@@ -67,26 +67,26 @@ func openBench(b *testing.B) *store.Store {
 	b.Cleanup(func() { require.NoError(b, s.Close()) })
 	for i := range 50 {
 		id := fmt.Sprint("old", i)
-		accept(b, s, id)
-		begin(b, s, id)
-		complete(b, s, id)
+		benchAccept(b, s, id)
+		benchBegin(b, s, id)
+		benchComplete(b, s, id)
 	}
 	return s
 }
 
-func accept(b *testing.B, s *store.Store, id string) {
+func benchAccept(b *testing.B, s *store.Store, id string) {
 	_, _, err := s.Accept(b.Context(), domain.Inbound{ID: id, Session: "http:a", Channel: "http", Chat: "a", Text: strings.Repeat("hello ", 20)})
 	require.NoError(b, err)
 }
 
-func begin(b *testing.B, s *store.Store, id string) {
+func benchBegin(b *testing.B, s *store.Store, id string) {
 	_, err := s.Begin(b.Context(), store.BeginInput{
 		Session: "http:a", Channel: "http", Turn: id, Step: 1, Messages: []string{id}, Window: 100,
 	})
 	require.NoError(b, err)
 }
 
-func complete(b *testing.B, s *store.Store, id string) {
+func benchComplete(b *testing.B, s *store.Store, id string) {
 	_, _, err := s.SaveCompletion(b.Context(), store.Completion{
 		Turn: id, Step: 1, Message: domain.Message{Content: strings.Repeat("answer ", 50)}, Provider: "openai", Model: "m",
 		Usage: domain.Usage{PromptTokens: 1, CompletionTokens: 1}, Prompt: strings.Repeat("prompt ", 1000), Final: true, Reply: "answer",

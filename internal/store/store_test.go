@@ -17,13 +17,13 @@ func sqlite(t testing.TB) string { return filepath.Join(t.TempDir(), "store.db")
 
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) string { return sqlite(t) })
+	conform(t, func(t *testing.T) string { return sqlite(t) })
 }
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	storetest.Postgres(t)
-	storetest.Run(t, storetest.Postgres)
+	conform(t, storetest.Postgres)
 }
 
 func TestOpenMakesTheFolderAndAPrivateFile(t *testing.T) {

@@ -1,3 +1,4 @@
+// Package storetest runs a Postgres server for tests.
 package storetest
 
 import (

@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"testing"
@@ -63,10 +63,10 @@ func jobFiresInChat(t *testing.T, b *bundle) {
 	require.True(t, everyone[0].Removed)
 }
 
-func unasked(t *testing.T, b *bundle) {
-	read := func(key string, after time.Time, limit int) []store.Unasked {
+func backgroundReplies(t *testing.T, b *bundle) {
+	read := func(key string, after time.Time, limit int) []domain.BackgroundReply {
 		t.Helper()
-		all, err := b.Unasked(t.Context(), key, after, limit)
+		all, err := b.BackgroundReplies(t.Context(), key, after, limit)
 		require.NoError(t, err)
 		return all
 	}
@@ -110,7 +110,10 @@ func unasked(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	second, err := b.Turn(t.Context(), report)
 	require.NoError(t, err)
-	require.Equal(t, []store.Unasked{{Turn: first, Job: "j1", Label: "stand-up"}, {Turn: second, Label: "dig"}}, all)
+	require.Equal(t, []domain.BackgroundReply{
+		{Turn: first.ID, Cause: domain.CauseJob, Label: "stand-up", Status: domain.ReplyDone, Text: first.Reply, EndedAt: first.EndedAt},
+		{Turn: second.ID, Cause: domain.CauseSubagent, Label: "dig", Status: domain.ReplyDone, Text: second.Reply, EndedAt: second.EndedAt},
+	}, all)
 	require.Equal(t, all[:1], read(session, time.Time{}, 1))
 	require.Equal(t, all[1:], read(session, first.EndedAt, 10))
 	require.Empty(t, read(session, second.EndedAt, 10))
@@ -119,7 +122,7 @@ func unasked(t *testing.T, b *bundle) {
 	in.Session = domain.JobSession("j1")
 	b.begin(t, in)
 	b.complete(t, "f3", 1)
-	require.Equal(t, "f3", read(domain.JobSession("j1"), time.Time{}, 10)[0].Turn.ID)
+	require.Equal(t, "f3", read(domain.JobSession("j1"), time.Time{}, 10)[0].Turn)
 
 	b.deliver(t, "o1", domain.OutboxID("f1"), domain.OutboxID(report), domain.OutboxID("m3"))
 	b.remove(t, 10)

@@ -10,12 +10,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func TestUnasked(t *testing.T) {
+func TestBackgroundReplies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	unasked := func(after time.Time) []domain.BackgroundReply {
 		t.Helper()
-		all, err := b.Unasked(t.Context(), "test:c1", after)
+		all, err := b.Background(t.Context(), "test:c1", after)
 		require.NoError(t, err)
 		return all
 	}

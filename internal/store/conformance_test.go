@@ -1,6 +1,4 @@
-// Package storetest has the conformance suite that the store passes on each
-// dialect, and a Postgres server for tests.
-package storetest
+package store_test
 
 import (
 	"fmt"
@@ -13,9 +11,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// Run checks that a store keeps its promises. The DSN names a new, empty database
-// with each call.
-func Run(t *testing.T, dsn func(t *testing.T) string) {
+// conform runs the tests that the store passes on each dialect. Each call of dsn names a
+// new, empty database.
+func conform(t *testing.T, dsn func(t *testing.T) string) {
 	t.Helper()
 	for name, check := range map[string]func(*testing.T, *bundle){
 		"accepts a message once":                            acceptOnce,
@@ -68,7 +66,7 @@ func Run(t *testing.T, dsn func(t *testing.T) string) {
 		"fires jobs":                                        jobFires,
 		"fires a job once for many":                         jobFiresOnce,
 		"fires jobs where they were made":                   jobFiresInChat,
-		"lists what came unasked":                           unasked,
+		"lists background replies":                          backgroundReplies,
 		"keeps a silent reply to itself":                    silent,
 		"sums up what was spent":                            usageSums,
 		"sums up local days":                                usageDays,
