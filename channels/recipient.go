@@ -30,7 +30,7 @@ type MalformedError struct {
 // Error implements error.
 func (e MalformedError) Error() string {
 	if e.Value == "" {
-		return fmt.Sprintf("%s is missing; it is %s", e.What, e.Want)
+		return fmt.Sprintf("%s is missing: must be %s", e.What, e.Want)
 	}
-	return fmt.Sprintf("%s is %q, but has to be %s", e.What, e.Value, e.Want)
+	return fmt.Sprintf("%s is %q: must be %s", e.What, e.Value, e.Want)
 }

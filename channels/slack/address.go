@@ -51,10 +51,10 @@ var (
 )
 
 const (
-	chatForm = "Slack's ID of a channel or a direct message, such as C012ABC " +
-		"(Slack shows it at the bottom of what opens when you click the channel's name; a person's ID or a name will not do)"
-	threadForm = "that of a thread's first message, such as 1712345678.123456 " +
-		"(its link in Slack ends in it, as p1712345678123456)"
+	chatForm = "the Slack ID of a channel or direct message, such as C012ABC, not a user ID or a name " +
+		"(click the channel's name in Slack; the ID is at the bottom of the dialog)"
+	threadForm = "the ID of the thread's first message, such as 1712345678.123456 " +
+		"(its link in Slack ends with p1712345678123456)"
 )
 
 // Locate implements [channels.Locator]. It asks Slack for the workspace if that is left
@@ -70,7 +70,7 @@ func (c *Channel) Locate(ctx context.Context, chat, thread string) (string, erro
 	}
 	self, err := c.Identify(ctx)
 	if err != nil {
-		return "", fmt.Errorf("ask Slack which workspace %s is in (T012ABC/%s says so): %w", chat, chat, err)
+		return "", fmt.Errorf("look up the workspace of %s (or give it, as in T012ABC/%s): %w", chat, chat, err)
 	}
 	return chatOf(self.TeamID, chat), nil
 }

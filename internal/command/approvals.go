@@ -15,27 +15,27 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func approvalsCommand(s setting) *cobra.Command {
-	list := approvalsListCommand(s)
+func approvalsCommand(env environment) *cobra.Command {
+	list := approvalsListCommand(env)
 	parent := &cobra.Command{
 		Use:   "approvals",
-		Short: "Show the tool calls that wait for an approval, and approve or deny them",
+		Short: "Show, approve and deny tool calls that are waiting for approval",
 		Args:  cobra.NoArgs,
 		RunE:  list.RunE,
 	}
 	parent.Flags().AddFlagSet(list.Flags())
-	parent.AddCommand(list, approvalsDecideCommand(s, approved), approvalsDecideCommand(s, denied))
+	parent.AddCommand(list, approvalsDecideCommand(env, approved), approvalsDecideCommand(env, denied))
 	return parent
 }
 
-func approvalsListCommand(s setting) *cobra.Command {
+func approvalsListCommand(env environment) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List what waits for an approval, what has waited longest first",
+		Short: "List calls waiting for approval, oldest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withStore(cmd.Context(), s, func(_ config.Config, stored *store.Store) error {
+			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
 				rows, err := approvalRows(cmd.Context(), stored)
 				if err != nil {
 					return err
@@ -51,7 +51,7 @@ func approvalsListCommand(s setting) *cobra.Command {
 	return cmd
 }
 
-// approvalRow is a question as it is listed.
+// approvalRow is a waiting approval in a list.
 type approvalRow struct {
 	ID        string    `json:"id"`
 	Tool      string    `json:"tool"`
@@ -59,7 +59,7 @@ type approvalRow struct {
 	Channel   string    `json:"channel"`
 	Chat      string    `json:"chat,omitempty"`
 	Thread    string    `json:"thread,omitempty"`
-	Sender    string    `json:"sender,omitempty"` // who asked for the turn
+	Sender    string    `json:"sender,omitempty"` // of the turn
 	Turn      string    `json:"turn"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
@@ -85,11 +85,11 @@ func approvalRows(ctx context.Context, stored *store.Store) ([]approvalRow, erro
 
 func printApprovals(w io.Writer, rows []approvalRow) error {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, "nothing waits for an approval")
+		_, err := fmt.Fprintln(w, "no calls are waiting for approval")
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tTOOL\tTITLE\tWHERE\tASKED BY\tSINCE\tUNTIL")
+	fmt.Fprintln(table, "ID\tTOOL\tTITLE\tWHERE\tREQUESTED BY\tSINCE\tUNTIL")
 	for _, row := range rows {
 		where := strings.Join([]string{row.Channel, row.Chat, row.Thread}, " ")
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, oneLine(row.Tool, keyLimit), oneLine(row.Title, lineLimit),

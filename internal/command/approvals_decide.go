@@ -16,28 +16,27 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// approvalsSession is where the operator's answers are given, whatever
-// conversation they are about.
+// approvalsSession is the session in which the operator's decisions are sent.
 const approvalsSession = "approvals"
 
-// decision is an answer that the operator can give.
+// decision is what the operator can decide.
 type decision struct {
 	name, short string
 	status      domain.ApprovalStatus
 }
 
 var (
-	approved = decision{"approve", "Have a call run that waits for it", domain.ApprovalApproved}
-	denied   = decision{"deny", "Have a call that waits for an approval not run", domain.ApprovalDenied}
+	approved = decision{"approve", "Approve a waiting call", domain.ApprovalApproved}
+	denied   = decision{"deny", "Deny a waiting call", domain.ApprovalDenied}
 )
 
-func approvalsDecideCommand(s setting, d decision) *cobra.Command {
+func approvalsDecideCommand(env environment, d decision) *cobra.Command {
 	return &cobra.Command{
 		Use:   d.name + " ID",
 		Short: d.short,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd.Context(), s, func(cfg config.Config, stored *store.Store) error {
+			return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
 				if stored == nil {
 					return errNoStore
 				}
@@ -52,18 +51,18 @@ func approvalsDecideCommand(s setting, d decision) *cobra.Command {
 	}
 }
 
-// give answers the question with this ID through the agent that runs, as everybody
-// does, and returns what that says. That it came to something else is an error.
+// give sends the decision to the running agent and returns its reply. It is an error
+// if the approval was decided differently.
 func (d decision) give(ctx context.Context, cfg config.Config, stored *store.Store, id string) (string, error) {
 	if _, err := stored.Approval(ctx, id); errors.Is(err, domain.ErrNotFound) {
-		return "", fmt.Errorf("there is no question %s; see `holdfast approvals list`", oneLine(id, keyLimit))
+		return "", fmt.Errorf("approval %s not found; see `holdfast approvals list`", oneLine(id, keyLimit))
 	} else if err != nil {
 		return "", err
 	}
 	url := node.FindAPI(ctx, cfg)
 	if url == "" {
-		return "", errors.New("nothing runs here that takes the answer: start `holdfast up` first (where a `holdfast chat` runs by itself, " +
-			"answer in it, or leave it: the question stays)")
+		return "", errors.New("no agent is running to receive the decision: start `holdfast up` first, or decide in the `holdfast chat` that is open; " +
+			"the call keeps waiting")
 	}
 	agent := node.APIAgent{API: client.New(url, cfg.Channels.HTTP.Token.Reveal())}
 	reply, err := cli.New(cli.Options{Agent: agent, Session: approvalsSession}).Decide(ctx, id, d.status == domain.ApprovalApproved)

@@ -52,7 +52,7 @@ func TestApprovals(t *testing.T) {
 	h := askingHome(t)
 	none, err := h.holdfast(ctx, t, "approvals", "list")
 	require.NoError(t, err)
-	require.Equal(t, "nothing waits for an approval\n", none.out)
+	require.Equal(t, "no calls are waiting for approval\n", none.out)
 	up := h.start(t)
 
 	ask := func(session string) (id string, chat *exec.Cmd, out io.Reader) {
@@ -76,7 +76,7 @@ func TestApprovals(t *testing.T) {
 	id, chat, out := ask("one")
 	listed, err := h.holdfast(ctx, t, "approvals")
 	require.NoError(t, err)
-	require.Regexp(t, `^ID +TOOL +TITLE +WHERE +ASKED BY +SINCE +UNTIL *\n`+id+` +exec +echo pushed +http one +http +2\d{3}-.* +2\d{3}-.*\n$`, listed.out)
+	require.Regexp(t, `^ID +TOOL +TITLE +WHERE +REQUESTED BY +SINCE +UNTIL *\n`+id+` +exec +echo pushed +http one +http +2\d{3}-.* +2\d{3}-.*\n$`, listed.out)
 	listed, err = h.holdfast(ctx, t, "approvals", "list", "--json")
 	require.NoError(t, err)
 	var rows []approvalRow
@@ -109,7 +109,7 @@ func TestApprovals(t *testing.T) {
 
 	unknown, err := h.holdfast(ctx, t, "approvals", "approve", "nope")
 	require.Error(t, err)
-	require.Equal(t, "holdfast: there is no question nope; see `holdfast approvals list`\n", unknown.err)
+	require.Equal(t, "holdfast: approval nope not found; see `holdfast approvals list`\n", unknown.err)
 	up.kill()
 	away, err := h.holdfast(ctx, t, "approvals", "approve", id)
 	require.Error(t, err)

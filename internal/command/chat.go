@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/channels/cli"
@@ -21,62 +20,53 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// exitInterrupted is what a shell calls the end by Ctrl-C.
-const exitInterrupted exitCode = 130
-
-// exitCode ends the program without another word.
-type exitCode int
-
-// Error implements error.
-func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
-
 type chatOptions struct {
 	message string
-	once    bool // send message and leave
+	once    bool // send message and exit
 	session string
 	logs    bool
 
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	// interrupt is closed when the user wants to stop what is on.
+	// interrupt is closed by the first Ctrl-C.
 	interrupt <-chan struct{}
 }
 
-func chatCommand(s setting) *cobra.Command {
+func chatCommand(env environment) *cobra.Command {
 	o := chatOptions{}
 	cmd := &cobra.Command{
 		Use:   "chat",
-		Short: "Talk to the agent in the terminal, or send it one message",
-		Long: "Talk to the agent. Without a running `holdfast up` everything is run for as long as the chat is open;\n" +
-			"what is unfinished then goes on at the next start.",
+		Short: "Talk to the agent in the terminal, or send it a single message",
+		Long: "Talk to the agent. If `holdfast up` is not running, chat runs everything itself until you leave;\n" +
+			"unfinished turns resume at the next start.",
 		Example: "  holdfast chat -m \"what is in my workspace?\"\n  git diff | holdfast chat -m -",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.once = cmd.Flags().Changed("message")
 			o.stdin, o.stdout, o.stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-			cfg, log, err := s.load(o.stderr)
+			cfg, log, err := env.load(o.stderr)
 			if err != nil {
 				return err
 			}
 			if !o.logs {
 				log = slog.New(slog.DiscardHandler)
 			}
-			// Ctrl-C stops the turn, not us; everything else that ends us leaves the
-			// turn to go on.
+			// Ctrl-C stops the turn. Other signals end this process, and the turn resumes
+			// later.
 			ctx, stop := signal.NotifyContext(context.WithoutCancel(cmd.Context()), syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
 			o.interrupt = interrupts()
 			return chat(ctx, cfg, log, o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.message, "message", "m", "", "send this message, print the reply and leave; - reads it from stdin")
-	cmd.Flags().StringVar(&o.session, "session", "main", "the session's `name`")
-	cmd.Flags().BoolVar(&o.logs, "logs", false, "show what is logged, instead of what is going on")
+	cmd.Flags().StringVarP(&o.message, "message", "m", "", "send this message, print the reply and exit; - reads it from stdin")
+	cmd.Flags().StringVar(&o.session, "session", "main", "session `name`")
+	cmd.Flags().BoolVar(&o.logs, "logs", false, "show the log instead of progress")
 	return cmd
 }
 
-// interrupts returns a channel that the first Ctrl-C closes. The second one ends
-// the program at once.
+// interrupts returns a channel that the first Ctrl-C closes. The second Ctrl-C exits
+// immediately.
 func interrupts() <-chan struct{} {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt)
@@ -125,7 +115,7 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	case errors.Is(err, cli.ErrInterrupted):
 		return exitInterrupted
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("%w; what is unfinished goes on, and its reply will be in the session", context.Cause(ctx))
+		return fmt.Errorf("%w; unfinished turns resume later, and their replies appear in the session", context.Cause(ctx))
 	}
 	if failed := remote.As(err); failed != nil && failed.Status != 0 {
 		return fmt.Errorf("refused: %w", failed.Err)
@@ -133,7 +123,7 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	return err
 }
 
-// ask says where one message is sent from, and who is there to be asked meanwhile.
+// ask returns the options for a single message. Approvals are asked for on a terminal.
 func (o chatOptions) ask(progress *cli.Progress) cli.AskOptions {
 	ask := cli.AskOptions{Out: o.stdout, Err: o.stderr, Interrupt: o.interrupt, Progress: progress}
 	in, typing := terminal(o.stdin)
@@ -143,7 +133,7 @@ func (o chatOptions) ask(progress *cli.Progress) cli.AskOptions {
 	return ask
 }
 
-// talk is a conversation, with all that a terminal can do if we are at one.
+// talk holds a conversation, with a full-screen terminal if there is one.
 func talk(ctx context.Context, cfg config.Config, c *cli.Conversation, o chatOptions) error {
 	in, typing := terminal(o.stdin)
 	out, watching := terminal(o.stdout)
@@ -164,10 +154,4 @@ func talk(ctx context.Context, cfg config.Config, c *cli.Conversation, o chatOpt
 		return cli.NewProgress(o.stderr)
 	}
 	return cli.Lines(ctx, c, lines)
-}
-
-// terminal returns the file that f is, and whether it is a terminal.
-func terminal(f any) (*os.File, bool) {
-	file, ok := f.(*os.File)
-	return file, ok && isatty.IsTerminal(file.Fd())
 }

@@ -102,7 +102,7 @@ func TestChatShowsTheReplyThatItsPredecessorMissed(t *testing.T) {
 	defer cancel()
 	require.NoError(t, model.Await(waiting, 1))
 	kill()
-	require.ErrorContains(t, <-ended, "goes on")
+	require.ErrorContains(t, <-ended, "unfinished turns resume later")
 
 	next, err := chatOn(waiting, cfg, chatOptions{})
 	require.NoError(t, err)

@@ -10,13 +10,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/doctor"
 )
 
-func doctorCommand(s setting) *cobra.Command {
+func doctorCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the installation and suggest fixes",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runDoctor(cmd.Context(), cmd.OutOrStdout(), s.environ)
+			return runDoctor(cmd.Context(), cmd.OutOrStdout(), env.vars)
 		},
 	}
 }
@@ -38,7 +38,7 @@ func runDoctor(ctx context.Context, w io.Writer, environ []string) error {
 	}
 	fmt.Fprintf(w, "\n%d failed, %d %s\n", failed, warned, warnings)
 	if failed > 0 {
-		return errSilent
+		return exitFailed
 	}
 	return nil
 }

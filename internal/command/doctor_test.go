@@ -18,7 +18,7 @@ func TestDoctor(t *testing.T) {
 	require.NotContains(t, out, "fail")
 
 	out, err = runCommand(t, append(environ, "HOLDFAST_LOG_LEVEL=loud"), "doctor")
-	require.ErrorIs(t, err, errSilent)
+	require.ErrorIs(t, err, exitFailed)
 	require.Contains(t, out, "fail  config      ")
 	require.Contains(t, out, "\n      fix: correct ")
 	require.Regexp(t, `\n1 failed, \d+ warnings?\n$`, out)

@@ -1,25 +1,23 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-func engineCommand(s setting) *cobra.Command {
+func engineCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "engine",
-		Short: "Run the embedded Temporal server and its UI alone",
+		Short: "Run only the embedded Temporal server and its UI",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := s.load(cmd.ErrOrStderr())
+			cfg, log, err := env.load(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -45,20 +43,8 @@ func engineCommand(s setting) *cobra.Command {
 			case <-cmd.Context().Done():
 				return nil
 			case <-e.Done():
-				return fmt.Errorf("the engine died: %w", e.Err())
+				return fmt.Errorf("engine stopped: %w", e.Err())
 			}
 		},
 	}
-}
-
-// runningEngine is the address of the engine that runs on this home.
-func runningEngine(cfg config.Config) (string, error) {
-	info, err := node.ReadRun(cfg.DataDir())
-	if err != nil {
-		return "", err
-	}
-	if info.Temporal == "" {
-		return "", errors.New("no Temporal to connect to: set temporal.address, or start one with `holdfast engine` or `holdfast up`")
-	}
-	return info.Temporal, nil
 }

@@ -16,28 +16,28 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 )
 
-func initCommand(s setting) *cobra.Command {
+func initCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
-		Short: "Write a commented config and a workspace; never overwrites",
+		Short: "Create a commented config and a workspace, without overwriting files",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return initHome(cmd.OutOrStdout(), s)
+			return initHome(cmd.OutOrStdout(), env)
 		},
 	}
 }
 
-// initHome makes a home, or completes one. A config that is there must be right:
-// it says where the workspace is.
-func initHome(w io.Writer, s setting) error {
-	cfg, _, err := s.load(io.Discard)
+// initHome creates missing parts of a home. An existing config must be valid, since it
+// sets the workspace.
+func initHome(w io.Writer, env environment) error {
+	cfg, _, err := env.load(io.Discard)
 	if err != nil {
 		return err
 	}
 	if err := node.MakeDirs(cfg.Home, cfg.DataDir()); err != nil {
 		return err
 	}
-	path, _ := config.FilePath(cfg.Home, s.environ)
+	path, _ := config.FilePath(cfg.Home, env.vars)
 	fresh, err := writeNew(path, config.Example())
 	if err != nil {
 		return fmt.Errorf("write the config: %w", err)
@@ -46,8 +46,9 @@ func initHome(w io.Writer, s setting) error {
 	if err := initWorkspace(w, cfg.Workspace); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nNext: set a provider's key, in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, …) or in\n%s,\n"+
-		"or try the built-in demo without one. `holdfast chat -m hello` asks, `holdfast up` serves, `holdfast doctor` checks.\n", path)
+	fmt.Fprintf(w, "\nNext, set a provider's key in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, …) or in\n%s,\n"+
+		"or try the built-in demo model without a key:\n\n"+
+		"  holdfast chat -m hello   ask a question\n  holdfast up              run the agent\n  holdfast doctor          check the installation\n", path)
 	return nil
 }
 
@@ -66,38 +67,38 @@ func initWorkspace(w io.Writer, dir string) error {
 	path := filepath.Join(dir, "HEARTBEAT.md")
 	fresh, err := writeNew(path, []byte(heartbeatTemplate))
 	if err != nil {
-		return fmt.Errorf("write what the heartbeat looks into: %w", err)
+		return fmt.Errorf("write HEARTBEAT.md: %w", err)
 	}
 	report(w, path, fresh)
 	return nil
 }
 
-// heartbeatTemplate asks for nothing, so that no model is called for it.
+// heartbeatTemplate has no tasks, so the heartbeat makes no model calls.
 const heartbeatTemplate = `# Heartbeat
 
 <!--
 The agent reads this file every 30 minutes (heartbeat.every) and does what is due.
-What it has to say goes to heartbeat.channel and heartbeat.chat. While there is
-nothing here but headings and comments, nothing happens and no model is called.
+Its messages go to heartbeat.channel and heartbeat.chat. As long as the file has only
+headings and comments, no model is called.
 
-Write what it shall look after, one thing a line, outside of this comment:
+List the tasks below this comment, one a line:
 
 - On weekdays after 8:00, once a day: what is in inbox/, and what of it is urgent?
 - If disk space is below 10 %, say so.
 -->
 
-## Look after
+## Tasks
 `
 
 func report(w io.Writer, path string, fresh bool) {
 	if fresh {
-		fmt.Fprintf(w, "written        %s\n", path)
+		fmt.Fprintf(w, "created         %s\n", path)
 		return
 	}
-	fmt.Fprintf(w, "already there  %s\n", path)
+	fmt.Fprintf(w, "already exists  %s\n", path)
 }
 
-// writeNew writes a file that only we may read, unless there is one.
+// writeNew writes a file with mode 0600 unless it exists.
 func writeNew(path string, data []byte) (fresh bool, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -45,8 +45,8 @@ func TestInit(t *testing.T) {
 		for _, name := range []string{"AGENTS.md", "SOUL.md", "USER.md", "HEARTBEAT.md"} {
 			require.FileExists(t, filepath.Join(dir, "workspace", name))
 		}
-		require.Contains(t, out, "written        "+written)
-		require.Contains(t, out, "written        "+filepath.Join(dir, "workspace", "memory", "MEMORY.md"))
+		require.Contains(t, out, "created         "+written)
+		require.Contains(t, out, "created         "+filepath.Join(dir, "workspace", "memory", "MEMORY.md"))
 		require.NotContains(t, out, "already")
 		require.Contains(t, out, "holdfast up")
 	})
@@ -64,13 +64,13 @@ func TestInit(t *testing.T) {
 		}
 		out, err := runCommand(t, []string{"HOLDFAST_HOME=" + dir}, "init")
 		require.NoError(t, err)
-		require.Contains(t, out, "already there  "+path)
-		require.Contains(t, out, "written        "+filepath.Join(other, "AGENTS.md"))
+		require.Contains(t, out, "already exists  "+path)
+		require.Contains(t, out, "created         "+filepath.Join(other, "AGENTS.md"))
 		kept, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, mine, string(kept))
 		for _, name := range []string{"SOUL.md", "HEARTBEAT.md"} {
-			require.Contains(t, out, "already there  "+filepath.Join(other, name))
+			require.Contains(t, out, "already exists  "+filepath.Join(other, name))
 			kept, err = os.ReadFile(filepath.Join(other, name))
 			require.NoError(t, err)
 			require.Equal(t, "mine", string(kept))

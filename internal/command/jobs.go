@@ -15,24 +15,24 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
 
-func jobsCommand(s setting) *cobra.Command {
+func jobsCommand(env environment) *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "jobs",
-		Short: "Show and change the prompts that are run at times",
+		Short: "Show and change scheduled prompts",
 	}
-	parent.AddCommand(jobsListCommand(s), jobsAddCommand(s))
-	parent.AddCommand(jobChangeCommands(s)...)
+	parent.AddCommand(jobsListCommand(env), jobsAddCommand(env))
+	parent.AddCommand(jobChangeCommands(env)...)
 	return parent
 }
 
-func jobsListCommand(s setting) *cobra.Command {
+func jobsListCommand(env environment) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the jobs; `holdfast sessions show SESSION` shows what one did",
+		Short: "List jobs; `holdfast sessions show SESSION` shows what a job did",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withStore(cmd.Context(), s, func(_ config.Config, stored *store.Store) error {
+			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
 				rows, err := jobRows(cmd.Context(), stored, all, time.Now())
 				if err != nil {
 					return err
@@ -44,12 +44,12 @@ func jobsListCommand(s setting) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "also those that have ended, and in which session each runs")
+	cmd.Flags().BoolVar(&all, "all", false, "include ended jobs, and show the session that each job runs in")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// jobRow is a job as it is listed.
+// jobRow is a job in a list.
 type jobRow struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name,omitempty"`
@@ -57,7 +57,7 @@ type jobRow struct {
 	Kind      string    `json:"kind"`
 	Spec      string    `json:"spec"`
 	Zone      string    `json:"zone"`
-	Session   string    `json:"session"` // in which it was made
+	Session   string    `json:"session"` // that added it
 	RunsIn    string    `json:"runs_in"` // session
 	Channel   string    `json:"channel,omitempty"`
 	Chat      string    `json:"chat,omitempty"`
@@ -67,14 +67,14 @@ type jobRow struct {
 	FiredAt   time.Time `json:"fired_at,omitzero"`
 	NextAt    time.Time `json:"next_at,omitzero"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
-	Removed   bool      `json:"removed,omitempty"` // which is why it ended
+	Removed   bool      `json:"removed,omitempty"` // why it ended
 	Status    string    `json:"status,omitempty"`  // of the last turn
 	Reply     string    `json:"reply,omitempty"`   // of the last turn
 
 	label, when string
 }
 
-// jobRows are the jobs that go on or, if all, those too that have ended.
+// jobRows returns the active jobs, or with all also the ended ones.
 func jobRows(ctx context.Context, stored *store.Store, all bool, now time.Time) ([]jobRow, error) {
 	rows := []jobRow{}
 	if stored == nil {
@@ -116,16 +116,16 @@ func jobRows(ctx context.Context, stored *store.Store, all bool, now time.Time) 
 	return rows, nil
 }
 
-// replyShown is how much of a reply a list has, in bytes.
+// replyShown bounds a reply in a list, in bytes.
 const replyShown = 60
 
 func printJobs(w io.Writer, rows []jobRow, all bool) error {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, "there are no jobs; `holdfast jobs add` makes one, and the agent does when it is asked to")
+		_, err := fmt.Fprintln(w, "no jobs; add one with `holdfast jobs add`, or ask the agent")
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	head := "JOB\tNAME\tWHEN\tNEXT\tLAST RUN\tREPLY\tMADE IN"
+	head := "JOB\tNAME\tWHEN\tNEXT\tLAST RUN\tREPLY\tADDED IN"
 	if all {
 		head += "\tENDED\tRUNS IN"
 	}

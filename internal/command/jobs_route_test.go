@@ -43,25 +43,25 @@ func TestJobsRoute(t *testing.T) {
 	off := cfg
 	off.Channels.Slack.Enabled = false
 	_, err := add(off, "slack", "C1", "")
-	require.ErrorContains(t, err, "not turned on (channels.slack.enabled)")
+	require.ErrorContains(t, err, "it is disabled (channels.slack.enabled)")
 	away := cfg
 	away.Channels.Slack.APIURL = "http://" + freeAddress(t) + "/api/"
 	_, err = add(away, "slack", "C1", "")
-	require.ErrorContains(t, err, "ask Slack which workspace C1 is in (T012ABC/C1 says so)")
+	require.ErrorContains(t, err, "look up the workspace of C1 (or give it, as in T012ABC/C1)")
 	_, err = add(away, "slack", "T1/C1", "")
 	require.NoError(t, err)
 
 	for name, c := range map[string]struct{ channel, chat, thread, want string }{
-		"no channel":        {"", "C1", "", "--channel is missing"},
-		"a thread alone":    {"", "", "1.2", "--channel is missing"},
+		"no channel":        {"", "C1", "", "--chat and --thread need --channel"},
+		"a thread alone":    {"", "", "1.2", "--chat and --thread need --channel"},
 		"a pull channel":    {"http", "main", "", "clients fetch their replies"},
-		"an unknown one":    {"telegram", "1", "", `nothing can be sent over "telegram"`},
+		"an unknown one":    {"telegram", "1", "", `cannot send to "telegram"`},
 		"no chat":           {"slack", "", "1.2", "--chat is missing"},
-		"a name":            {"slack", "#ops", "", `--chat is "#ops", but has to be Slack's ID of a channel or a direct message, such as C012ABC`},
-		"a name without #":  {"slack", "general", "", "a name will not do"},
+		"a name":            {"slack", "#ops", "", `--chat is "#ops": must be the Slack ID of a channel or direct message, such as C012ABC`},
+		"a name without #":  {"slack", "general", "", "not a user ID or a name"},
 		"a person":          {"slack", "U0ANA", "", `--chat is "U0ANA"`},
 		"a session":         {"slack", "slack:T1/C1", "", "--chat is"},
-		"no ID of a thread": {"slack", "C1", "p1712345678123456", "such as 1712345678.123456 (its link in Slack ends in it, as p1712345678123456)"},
+		"no ID of a thread": {"slack", "C1", "p1712345678123456", "such as 1712345678.123456 (its link in Slack ends with p1712345678123456)"},
 	} {
 		_, err := add(cfg, c.channel, c.chat, c.thread)
 		require.ErrorContains(t, err, c.want, name)

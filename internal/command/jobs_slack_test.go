@@ -100,7 +100,7 @@ func TestSlackJob(t *testing.T) {
 			p = h.start(t)
 			want := []string{"Added.", "time to drink water"}
 			require.Equal(t, want, replies(t, server, slacktest.General, asked.TS, 2))
-			require.Contains(t, h.command(t, "jobs", "list"), "there are no jobs")
+			require.Contains(t, h.command(t, "jobs", "list"), "no jobs")
 			end(t, p)
 			h.start(t)
 			later := server.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" remind me every 2 seconds")

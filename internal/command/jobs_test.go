@@ -335,7 +335,7 @@ func TestJobsCommands(t *testing.T) {
 	require.ErrorContains(t, err, "start one with `holdfast engine` or `holdfast up`")
 	out, err := runCommand(t, environ, "jobs", "list")
 	require.NoError(t, err)
-	require.Contains(t, out, "there are no jobs")
+	require.Contains(t, out, "no jobs")
 
 	n, _ := startOn(t, cfg, r)
 	require.NoError(t, node.WriteRun(cfg.DataDir(), n.note("")))
@@ -371,10 +371,10 @@ func TestJobsCommands(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"rm", id}, "there is no job " + id},
-		{[]string{"run", "x"}, "there is no job x"},
+		{[]string{"rm", id}, "job " + id + " not found"},
+		{[]string{"run", "x"}, "job x not found"},
 		{[]string{"add", "--every", "1h"}, "message is missing"},
-		{[]string{"add", "-m", "m", "--every", "1h", "--channel", "slack", "--chat", "C1"}, `nothing can be sent over "slack", which is not turned on`},
+		{[]string{"add", "-m", "m", "--every", "1h", "--channel", "slack", "--chat", "C1"}, `cannot send to "slack": it is disabled`},
 	} {
 		_, err := runCommand(t, environ, append([]string{"jobs"}, c.args...)...)
 		require.ErrorContains(t, err, c.want)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,82 +10,27 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/memory"
-	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func memoryCommand(s setting) *cobra.Command {
-	parent := &cobra.Command{
-		Use:   "memory",
-		Short: "Show what the agent remembers and remembered, and bring it back",
-	}
-	parent.AddCommand(memoryVersionsCommand(s), memoryShowCommand(s), memoryRestoreCommand(s))
-	return parent
-}
-
-// scopeMemory is the memory of a scope, with its versions.
+// scopeMemory is the memory of a scope and its versions.
 type scopeMemory struct {
 	scope  memory.Scope
 	files  *memory.Files
-	stored *store.Store // nil: there is none
+	stored *store.Store // nil if there is no store
 }
 
-// withMemory calls f with the memory of the scope that args begins with; without
-// one, that of the workspace.
-func withMemory(ctx context.Context, s setting, args []string, f func(scopeMemory) error) error {
-	var scope memory.Scope
-	if len(args) > 0 && args[0] != "" {
-		var err error
-		if scope, err = memory.ParseScope(args[0]); err != nil {
-			return fmt.Errorf("%w; they are named as the folders in the workspace's memory folder, and that of all is workspace", err)
-		}
-	}
-	return withStore(ctx, s, func(cfg config.Config, stored *store.Store) error {
-		files, err := memory.New(memory.Options{Workspace: cfg.Workspace, Versions: node.Versions{Store: stored}})
-		if err != nil {
-			return err
-		}
-		return f(scopeMemory{scope: scope, files: files, stored: stored})
-	})
-}
-
-func memoryVersionsCommand(s setting) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "versions [SCOPE]",
-		Short: "List the versions of a MEMORY.md that were kept, the newest first",
-		Args:  cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withMemory(cmd.Context(), s, args, func(m scopeMemory) error {
-				rows, err := m.rows(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(cmd.OutOrStdout(), rows)
-				}
-				return m.print(cmd.OutOrStdout(), rows)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-// versionRow is a version as it is listed.
+// versionRow is a version in a list.
 type versionRow struct {
 	ID      string    `json:"id"`
-	KeptAt  time.Time `json:"kept_at"` // for the first time
+	KeptAt  time.Time `json:"kept_at"` // first
 	Bytes   int       `json:"bytes"`
-	Present bool      `json:"present"` // it is what is in the file
+	Present bool      `json:"present"` // the current content
 	Text    string    `json:"text"`
 }
 
-// rows returns the versions, the newest first.
+// rows returns the versions, newest first.
 func (m scopeMemory) rows(ctx context.Context) ([]versionRow, error) {
 	rows := []versionRow{}
 	kept, err := m.versions(ctx)
@@ -93,7 +39,7 @@ func (m scopeMemory) rows(ctx context.Context) ([]versionRow, error) {
 	}
 	_, present, err := m.files.Present(m.scope)
 	if err != nil {
-		present = "" // then it is none of them
+		present = "" // no version is the current one
 	}
 	for _, v := range slices.Backward(kept) {
 		rows = append(rows, versionRow{
@@ -104,7 +50,7 @@ func (m scopeMemory) rows(ctx context.Context) ([]versionRow, error) {
 	return rows, nil
 }
 
-// versions returns the versions that were kept, oldest first.
+// versions returns the stored versions, oldest first.
 func (m scopeMemory) versions(ctx context.Context) ([]store.Version, error) {
 	if m.stored == nil {
 		return nil, nil
@@ -113,36 +59,32 @@ func (m scopeMemory) versions(ctx context.Context) ([]store.Version, error) {
 }
 
 const (
-	// idShown is how much of a version's ID is shown, and idLeast how much of it
-	// has to be given.
+	// idShown is the length of the displayed prefix of a version's ID, and idLeast the
+	// shortest prefix that is accepted.
 	idShown = 12
 	idLeast = 4
-	// beginningShown is how much of a version a list has, in bytes.
+	// beginningShown bounds the excerpt of a version in a list, in bytes.
 	beginningShown = 60
 )
 
 func (m scopeMemory) print(w io.Writer, rows []versionRow) error {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintf(w, "no version of %s was kept yet\n", m.scope.Facts())
+		_, err := fmt.Fprintf(w, "no versions of %s yet\n", m.scope.Facts())
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "VERSION\tKEPT\tBYTES\tPRESENT\tBEGINS")
 	for _, row := range rows {
-		present := "no"
-		if row.Present {
-			present = "yes"
-		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", row.ID[:idShown], shownTime(row.KeptAt), row.Bytes, present, oneLine(row.Text, beginningShown))
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", row.ID[:idShown], shownTime(row.KeptAt), row.Bytes, yesNo(row.Present), oneLine(row.Text, beginningShown))
 	}
 	return table.Flush()
 }
 
-// version returns the version whose ID begins so.
+// version returns the version whose ID starts with id.
 func (m scopeMemory) version(ctx context.Context, id string) (found store.Version, err error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	if len(id) < idLeast {
-		return store.Version{}, fmt.Errorf("%q is too short for a version; see `holdfast memory versions %s`", id, m.scope)
+		return store.Version{}, fmt.Errorf("version %q is too short; see `holdfast memory versions %s`", id, m.scope)
 	}
 	kept, err := m.versions(ctx)
 	if err != nil {
@@ -153,12 +95,62 @@ func (m scopeMemory) version(ctx context.Context, id string) (found store.Versio
 			continue
 		}
 		if found.Hash != "" {
-			return store.Version{}, fmt.Errorf("%s has several versions that begin with %s; give more of it", m.scope.Facts(), id)
+			return store.Version{}, fmt.Errorf("several versions of %s start with %s; use a longer prefix", m.scope.Facts(), id)
 		}
 		found = v
 	}
 	if found.Hash == "" {
-		return store.Version{}, fmt.Errorf("%s has no version %s; see `holdfast memory versions %s`", m.scope.Facts(), oneLine(id, keyLimit), m.scope)
+		return store.Version{}, fmt.Errorf("version %[2]s of %[1]s not found; see `holdfast memory versions %[3]s`", m.scope.Facts(), oneLine(id, keyLimit), m.scope)
 	}
 	return found, nil
+}
+
+// content returns a version, or the current file if version is empty.
+func (m scopeMemory) content(ctx context.Context, version string) ([]byte, error) {
+	if version != "" {
+		v, err := m.version(ctx, version)
+		return v.Content, err
+	}
+	content, hash, err := m.files.Present(m.scope)
+	if err == nil && hash == "" {
+		return nil, fmt.Errorf("%s not found", m.scope.Facts())
+	}
+	return content, err
+}
+
+// printContent writes a file unchanged, or made printable if w is a terminal.
+func printContent(w io.Writer, content []byte) error {
+	if _, is := terminal(w); is {
+		content = []byte(printable(string(content)))
+	}
+	_, err := w.Write(content)
+	return err
+}
+
+func (m scopeMemory) restore(ctx context.Context, w io.Writer, id string) error {
+	v, err := m.version(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, before, err := m.files.Present(m.scope)
+	if err != nil {
+		return err
+	}
+	if before == v.Hash {
+		_, err := fmt.Fprintf(w, "%s is already at that version\n", m.scope.Facts())
+		return err
+	}
+	err = m.files.Restore(ctx, m.scope, v.Content)
+	if errors.Is(err, memory.ErrChanged) {
+		return fmt.Errorf("%w in the meantime; check it and try again", err)
+	}
+	if err != nil {
+		return err
+	}
+	was := "there was no file before"
+	if before != "" {
+		was = "the previous content is version " + before[:idShown]
+	}
+	_, err = fmt.Fprintf(w, "restored %s to its version of %s; %s\n", m.scope.Facts(), shownTime(v.CreatedAt), was)
+	return err
 }

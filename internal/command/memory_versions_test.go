@@ -47,9 +47,9 @@ func TestMemoryVersions(t *testing.T) {
 		require.Error(t, err)
 		return err.Error()
 	}
-	require.Equal(t, "no version of memory/MEMORY.md was kept yet\n", run("versions"))
+	require.Equal(t, "no versions of memory/MEMORY.md yet\n", run("versions"))
 	require.JSONEq(t, "[]", run("versions", "--json"))
-	require.Equal(t, "there is no memory/MEMORY.md", refused("show"))
+	require.Equal(t, "memory/MEMORY.md not found", refused("show"))
 
 	// The model drops a line, and somebody edits the file in Latin-1.
 	require.NoError(t, files.Update(t.Context(), memory.Scope{}, "", "- the cat is named Miou\n- likes tea"))
@@ -69,9 +69,9 @@ func TestMemoryVersions(t *testing.T) {
 	require.Equal(t, "- the cat is named Miou\n- likes tea\n", run("show", "", "--version", first[:6]))
 
 	out := run("restore", "workspace", first[:12])
-	require.Regexp(t, `^memory/MEMORY.md is again what it was at .*; what it was before is version [0-9a-f]{12}\n$`, out)
+	require.Regexp(t, `^restored memory/MEMORY.md to its version of .*; the previous content is version [0-9a-f]{12}\n$`, out)
 	require.Equal(t, "- the cat is named Miou\n- likes tea\n", run("show"))
-	require.Contains(t, run("restore", "", first), "is that version already")
+	require.Contains(t, run("restore", "", first), "is already at that version")
 	before := regexp.MustCompile(`version ([0-9a-f]{12})`).FindStringSubmatch(out)[1]
 	require.Equal(t, edited, run("show", "--version", before), "what it was is kept, as it was")
 	var rows []versionRow
@@ -84,7 +84,7 @@ func TestMemoryVersions(t *testing.T) {
 	run("restore", "workspace", before)
 	require.Equal(t, edited, run("show"), "and can be had back")
 
-	require.Contains(t, refused("restore", "workspace", "0123456789"), "has no version 0123456789; see `holdfast memory versions workspace`")
+	require.Contains(t, refused("restore", "workspace", "0123456789"), "version 0123456789 of memory/MEMORY.md not found; see `holdfast memory versions workspace`")
 	require.Contains(t, refused("restore", "workspace", "0"), "is too short")
 	require.Contains(t, refused("versions", "../secrets"), `invalid memory scope "../secrets"`)
 	require.NoError(t, os.Remove(path))
@@ -119,6 +119,6 @@ func TestMemoryWithoutAStore(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, out, "no version")
 	_, err = runCommand(t, environ, "memory", "restore", "workspace", "01234567")
-	require.ErrorContains(t, err, "has no version 01234567")
+	require.ErrorContains(t, err, "version 01234567 of ")
 	require.NoDirExists(t, filepath.Join(home, "data"), "nothing is made")
 }

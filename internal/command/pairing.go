@@ -14,21 +14,18 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func pairingCommand(s setting) *cobra.Command {
+func pairingCommand(env environment) *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "pairing",
-		Short: "Let people in who wrote to the bot and are on no list",
+		Short: "Allow people who wrote to the bot and are on no list",
 	}
-	parent.AddCommand(pairingListCommand(s), pairingApproveCommand(s), pairingRemoveCommand(s))
+	parent.AddCommand(pairingListCommand(env), pairingApproveCommand(env), pairingRemoveCommand(env))
 	return parent
 }
 
-// errNoStore is returned where there is nothing to look into.
-var errNoStore = errors.New("nothing is stored yet: nobody has written")
-
-// withPairings opens the store for a change of who is let in.
-func withPairings(ctx context.Context, s setting, f func(*store.Store) error) error {
-	return withStore(ctx, s, func(_ config.Config, stored *store.Store) error {
+// withPairings calls f with the store to change who is allowed.
+func withPairings(ctx context.Context, env environment, f func(*store.Store) error) error {
+	return withStore(ctx, env, func(_ config.Config, stored *store.Store) error {
 		if stored == nil {
 			return errNoStore
 		}
@@ -36,13 +33,13 @@ func withPairings(ctx context.Context, s setting, f func(*store.Store) error) er
 	})
 }
 
-func pairingListCommand(s setting) *cobra.Command {
+func pairingListCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List who asked to be let in within the last hour, and who was",
+		Short: "List pairing requests of the last hour, and allowed people",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withStore(cmd.Context(), s, func(_ config.Config, stored *store.Store) error {
+			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
 				var pairings []store.Pairing
 				if stored != nil {
 					var err error
@@ -51,11 +48,11 @@ func pairingListCommand(s setting) *cobra.Command {
 					}
 				}
 				if len(pairings) == 0 {
-					_, err := fmt.Fprintln(cmd.OutOrStdout(), "nobody has asked")
+					_, err := fmt.Fprintln(cmd.OutOrStdout(), "no pairing requests")
 					return err
 				}
 				table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				fmt.Fprintln(table, "CODE\tCHANNEL\tSENDER\tNAME\tASKED\tLET IN")
+				fmt.Fprintln(table, "CODE\tCHANNEL\tSENDER\tNAME\tREQUESTED\tALLOWED")
 				for _, p := range pairings {
 					fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", p.Code, p.Channel, oneLine(p.Sender, keyLimit), oneLine(p.Name, keyLimit),
 						shownTime(p.CreatedAt), shownTime(p.ApprovedAt))
@@ -66,16 +63,16 @@ func pairingListCommand(s setting) *cobra.Command {
 	}
 }
 
-func pairingApproveCommand(s setting) *cobra.Command {
+func pairingApproveCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "approve CODE",
-		Short: "Let the person in whom the bot told this code",
+		Short: "Allow the person who was given this code",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withPairings(cmd.Context(), s, func(stored *store.Store) error {
+			return withPairings(cmd.Context(), env, func(stored *store.Store) error {
 				p, err := stored.ApprovePairing(cmd.Context(), strings.ToUpper(strings.TrimSpace(args[0])))
 				if errors.Is(err, domain.ErrNotFound) {
-					return errors.New("no such code, or it is older than an hour; let the person write to the bot again and see `holdfast pairing list`")
+					return errors.New("code not found, or older than an hour; ask the person to write to the bot again, then see `holdfast pairing list`")
 				}
 				if err != nil {
 					return err
@@ -87,16 +84,16 @@ func pairingApproveCommand(s setting) *cobra.Command {
 	}
 }
 
-func pairingRemoveCommand(s setting) *cobra.Command {
+func pairingRemoveCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove CHANNEL SENDER",
-		Short: "Shut somebody out again",
+		Short: "Revoke a person's access",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withPairings(cmd.Context(), s, func(stored *store.Store) error {
+			return withPairings(cmd.Context(), env, func(stored *store.Store) error {
 				err := stored.DropPairing(cmd.Context(), args[0], args[1])
 				if errors.Is(err, domain.ErrNotFound) {
-					return fmt.Errorf("%s was not let in on %s; see `holdfast pairing list`", args[1], args[0])
+					return fmt.Errorf("%s is not allowed on %s; see `holdfast pairing list`", args[1], args[0])
 				}
 				return err
 			})

@@ -1,43 +1,47 @@
 package command
 
 import (
+	"encoding/json"
+	"io"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
-	// keyLimit bounds a session key or workflow ID in a table. All that Temporal
-	// takes is shown: it has to be copied.
+	// keyLimit bounds a session key or workflow ID in a table. It is long enough for
+	// all that Temporal accepts, so that users can copy them.
 	keyLimit = 1000
-	// lineLimit bounds what is shown in a line of somebody's text.
+	// lineLimit bounds free text on one line.
 	lineLimit = 160
 )
 
-// printable makes text from anywhere safe to show: a terminal obeys control
-// characters. Line breaks and tabs stay.
-func printable(text string) string {
+// printable replaces control characters, which a terminal would interpret, except
+// line breaks and tabs.
+func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, strings.ReplaceAll(text, "\r\n", "\n"))
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// oneLine is the beginning of text, on one line.
+// oneLine is the beginning of s, printable and on one line.
 func oneLine(s string, limit int) string {
 	return text.Cut(printable(strings.Join(strings.Fields(s), " ")), limit)
 }
 
-// indented puts every line of text under prefix.
-func indented(text, prefix string) string {
-	lines := strings.Split(strings.TrimRight(printable(text), "\n"), "\n")
+// indented prefixes every line of s.
+func indented(s, prefix string) string {
+	lines := strings.Split(strings.TrimRight(printable(s), "\n"), "\n")
 	return prefix + strings.Join(lines, "\n"+prefix)
 }
 
+// shownTime is t in local time; "-" for the zero time.
 func shownTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -45,7 +49,7 @@ func shownTime(t time.Time) string {
 	return t.Local().Format(time.DateTime)
 }
 
-// shownDuration is d with as much precision as a person reads.
+// shownDuration is d, rounded to a readable precision.
 func shownDuration(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -55,4 +59,29 @@ func shownDuration(d time.Duration) string {
 	default:
 		return d.Round(time.Second).String()
 	}
+}
+
+// yesNo prints a bool in a table.
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// shownCost is a cost as text and as fields of JSON.
+type shownCost struct {
+	Microdollars int64 `json:"cost_microdollars"` // of calls with a known price
+	Unpriced     int   `json:"unpriced_calls"`    // calls without one
+}
+
+// String implements [fmt.Stringer].
+func (c shownCost) String() string { return domain.Dollars(c.Microdollars, c.Unpriced) }
+
+// printJSON writes value as indented JSON.
+func printJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-func runsShowCommand(s setting) *cobra.Command {
+func runsShowCommand(env environment) *cobra.Command {
 	var runID string
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a run and its steps, by session key or workflow ID",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := openRuns(cmd.Context(), s)
+			r, err := openRuns(cmd.Context(), env)
 			if err != nil {
 				return err
 			}

@@ -12,13 +12,13 @@ import (
 // stopTimeout bounds the wait for a run to close.
 const stopTimeout = 10 * time.Second
 
-func runsStopCommand(s setting) *cobra.Command {
+func runsStopCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop ID",
 		Short: "Stop a run and its turn, by session key or workflow ID",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := openRuns(cmd.Context(), s)
+			r, err := openRuns(cmd.Context(), env)
 			if err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +20,7 @@ func (n *testNode) note(ui string) node.RunInfo {
 
 func TestRunsWithoutAnEngine(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"list"}, {"show", "http:main"}, {"stop", "http:main"}} {
+	for _, args := range [][]string{{"show", "http:main"}, {"stop", "http:main"}} {
 		t.Run(args[0]+" says how to start one", func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -52,7 +51,6 @@ func TestRuns(t *testing.T) {
 		require.NoError(t, err)
 		return out
 	}
-	require.Contains(t, runs(t, "list"), "no runs found")
 	n.ask(t, "main", "run it")
 	n.closedCost(t, "http:main")
 
@@ -85,23 +83,6 @@ func TestRuns(t *testing.T) {
 		require.Regexp(t, `pending:\n +Complete +scripted/model · step 1 +attempt 1`, out)
 	})
 
-	t.Run("they are listed, the newest first", func(t *testing.T) {
-		var lines []string
-		require.Eventually(t, func() bool { // the list follows a moment later
-			lines = strings.Split(strings.TrimSpace(runs(t, "list")), "\n")
-			return len(lines) == 3 && strings.Contains(lines[2], "completed")
-		}, patience, 20*time.Millisecond)
-		require.Contains(t, lines[1], "session/http:hung")
-		require.Contains(t, lines[1], "running")
-		require.Contains(t, lines[1], "now scripted/model · step 1")
-		require.Contains(t, lines[2], "session/http:main")
-		require.Contains(t, lines[2], `"run it"`)
-		lines = strings.Split(strings.TrimSpace(runs(t, "list", "--running")), "\n")
-		require.Len(t, lines, 2)
-		lines = strings.Split(strings.TrimSpace(runs(t, "list", "--limit", "1")), "\n")
-		require.Len(t, lines, 2)
-	})
-
 	t.Run("stop ends the turn, and the session goes on with the next", func(t *testing.T) {
 		require.Equal(t, "stopped session/http:hung\n", runs(t, "stop", "http:hung"))
 		require.Equal(t, "Stopped.", n.await(t, hanging).Text)
@@ -114,7 +95,7 @@ func TestRuns(t *testing.T) {
 	t.Run("one that there is not is an error", func(t *testing.T) {
 		for _, verb := range []string{"show", "stop"} {
 			_, err := runCommand(t, environ, "runs", verb, "http:nobody")
-			require.ErrorContains(t, err, "there is no run http:nobody")
+			require.ErrorContains(t, err, "run http:nobody not found")
 		}
 	})
 }

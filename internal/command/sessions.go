@@ -2,16 +2,12 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,31 +16,31 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func sessionsCommand(s setting) *cobra.Command {
+func sessionsCommand(env environment) *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "sessions",
-		Short: "Show, move and remove the conversations that are stored",
+		Short: "Show, export, import and remove stored sessions",
 	}
 	parent.AddCommand(
-		sessionsListCommand(s), sessionsShowCommand(s), sessionsExportCommand(s), sessionsImportCommand(s), sessionsRemoveCommand(s),
+		sessionsListCommand(env), sessionsShowCommand(env), sessionsExportCommand(env), sessionsImportCommand(env), sessionsRemoveCommand(env),
 	)
 	return parent
 }
 
-func sessionsListCommand(s setting) *cobra.Command {
+func sessionsListCommand(env environment) *cobra.Command {
 	var (
 		limit  int
 		asJSON bool
 	)
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the sessions, the one used last first",
+		Short: "List sessions, most recently used first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
 				return errors.New("--limit must be at least 1")
 			}
-			return withStore(cmd.Context(), s, func(_ config.Config, stored *store.Store) error {
+			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
 				rows, err := sessionRows(cmd.Context(), stored, limit)
 				if err != nil {
 					return err
@@ -56,49 +52,13 @@ func sessionsListCommand(s setting) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", 50, "how many at most")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of sessions")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// withStore opens the store for a look at it. One that is not there is not made:
-// f then gets nil.
-func withStore(ctx context.Context, s setting, f func(config.Config, *store.Store) error) error {
-	cfg, _, err := s.load(io.Discard)
-	if err != nil {
-		return err
-	}
-	dsn := cfg.StoreDSN()
-	if cfg.Store.DSN == "" {
-		if _, err := os.Stat(dsn); errors.Is(err, fs.ErrNotExist) {
-			return f(cfg, nil)
-		}
-	}
-	stored, err := store.Open(ctx, store.Options{DSN: dsn})
-	if err != nil {
-		return err
-	}
-	defer stored.Close()
-	return f(cfg, stored)
-}
-
-// sessionRow is a session as it is listed.
-type sessionRow struct {
-	Key              string `json:"key"`
-	Channel          string `json:"channel"`
-	Turns            int    `json:"turns"`
-	Messages         int    `json:"messages"`
-	PromptTokens     int    `json:"prompt_tokens"`
-	CompletionTokens int    `json:"completion_tokens"`
-	Model            string `json:"model,omitempty"` // that /model chose
-	shownCost
-	CreatedAt time.Time `json:"created_at,omitzero"`
-	UsedAt    time.Time `json:"used_at,omitzero"`
-	Running   bool      `json:"running"` // it has work to do
-}
-
-// sessionRows returns the sessions used last. Those whose first message waits
-// come first: they have no row of their own yet.
+// sessionRows returns the most recently used sessions. Sessions whose first message
+// is still waiting come first: the store has no row for them yet.
 func sessionRows(ctx context.Context, stored *store.Store, limit int) ([]sessionRow, error) {
 	rows := []sessionRow{}
 	if stored == nil {
@@ -127,36 +87,16 @@ func sessionRows(ctx context.Context, stored *store.Store, limit int) ([]session
 	return rows[:min(limit, len(rows))], nil
 }
 
-func sessionRowOf(s domain.Session, running bool) sessionRow {
-	return sessionRow{
-		Key: s.Key, Channel: s.Channel, Turns: s.Turns, Messages: s.Messages,
-		PromptTokens: s.Usage.PromptTokens, CompletionTokens: s.Usage.CompletionTokens,
-		Model: s.Model, shownCost: shownCost{s.Cost, s.Unpriced},
-		CreatedAt: s.CreatedAt, UsedAt: s.UpdatedAt, Running: running,
-	}
-}
-
 func printSessions(w io.Writer, rows []sessionRow) error {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, "there are no sessions yet; `holdfast chat -m hello` begins one")
+		_, err := fmt.Fprintln(w, "no sessions yet; `holdfast chat -m hello` starts one")
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SESSION\tTURNS\tMESSAGES\tTOKENS\tCOST\tLAST USED\tRUNNING")
 	for _, row := range rows {
-		running := "no"
-		if row.Running {
-			running = "yes"
-		}
 		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\t%s\n", oneLine(row.Key, keyLimit), row.Turns, row.Messages,
-			row.PromptTokens+row.CompletionTokens, row.shownCost, shownTime(row.UsedAt), running)
+			row.PromptTokens+row.CompletionTokens, row.shownCost, shownTime(row.UsedAt), yesNo(row.Running))
 	}
 	return table.Flush()
-}
-
-func printJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }

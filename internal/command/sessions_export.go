@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,14 +15,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/transcript"
 )
 
-func sessionsExportCommand(s setting) *cobra.Command {
+func sessionsExportCommand(env environment) *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "export KEY",
-		Short: "Write a conversation as JSON Lines, which nanobot and `sessions import` read",
+		Short: "Export a session as JSON Lines, readable by nanobot and `sessions import`",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd.Context(), s, func(_ config.Config, stored *store.Store) error {
+			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
 				write := func(w io.Writer) error { return exportSession(cmd.Context(), w, stored, args[0]) }
 				if path == "" {
 					return write(cmd.OutOrStdout())
@@ -32,12 +31,11 @@ func sessionsExportCommand(s setting) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&path, "output", "o", "", "file to write; else it is printed")
+	cmd.Flags().StringVarP(&path, "output", "o", "", "output file (default: stdout)")
 	return cmd
 }
 
-// writeWhole writes a file that only its owner can read. It is there as a whole or
-// stays as it was.
+// writeWhole replaces a file atomically. Only its owner can read it.
 func writeWhole(path string, write func(io.Writer) error) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -53,7 +51,7 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// exportSession writes a session to w; stored is nil if there is no store yet.
+// exportSession writes a session to w. stored may be nil.
 func exportSession(ctx context.Context, w io.Writer, stored *store.Store, key string) error {
 	if stored == nil {
 		return unknownSession(key)
@@ -63,8 +61,4 @@ func exportSession(ctx context.Context, w io.Writer, stored *store.Store, key st
 		return unknownSession(key)
 	}
 	return err
-}
-
-func unknownSession(key string) error {
-	return fmt.Errorf("there is no session %s; `holdfast sessions list` shows what there is", oneLine(key, keyLimit))
 }

@@ -90,7 +90,7 @@ func TestExport(t *testing.T) {
 	t.Run("leaves the file alone if it fails", func(t *testing.T) {
 		file := written(t, "kept.jsonl", "kept")
 		_, err := runCommand(t, environ, "sessions", "export", "http:nobody", "-o", file)
-		require.ErrorContains(t, err, "there is no session http:nobody")
+		require.ErrorContains(t, err, "session http:nobody not found")
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Equal(t, "kept", string(text))

@@ -16,17 +16,17 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/transcript"
 )
 
-func sessionsImportCommand(s setting) *cobra.Command {
+func sessionsImportCommand(env environment) *cobra.Command {
 	var (
 		key       string
 		appending bool
 	)
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Store a conversation from a file that nanobot or `sessions export` wrote",
+		Short: "Import a session from a file written by nanobot or `sessions export`",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, _, err := s.load(io.Discard)
+			cfg, _, err := env.load(io.Discard)
 			if err != nil {
 				return err
 			}
@@ -47,26 +47,26 @@ func sessionsImportCommand(s setting) *cobra.Command {
 			added, err := stored.Import(cmd.Context(), in)
 			switch {
 			case errors.Is(err, store.ErrNotEmpty):
-				return fmt.Errorf("session %s has other turns; --append adds these after them, --key chooses another session", oneLine(in.Session, keyLimit))
+				return fmt.Errorf("session %s already has other turns; use --append to add these after them, or --key to choose another session", oneLine(in.Session, keyLimit))
 			case errors.Is(err, store.ErrAtWork):
-				return fmt.Errorf("%w; try again when it is done", err)
+				return fmt.Errorf("%w; try again once it is idle", err)
 			case err != nil:
 				return err
 			}
 			for _, line := range file.Left {
 				fmt.Fprintln(cmd.ErrOrStderr(), line)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d turns added, %d were there already\n",
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d turns added, %d already there\n",
 				oneLine(in.Session, keyLimit), added, len(in.Turns)-added)
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&key, "key", "", "session to import into, such as http:main; else the file's, or that of its name")
-	cmd.Flags().BoolVar(&appending, "append", false, "add the turns to a session that has others")
+	cmd.Flags().StringVar(&key, "key", "", "session to import into, such as http:main (default: taken from the file or its name)")
+	cmd.Flags().BoolVar(&appending, "append", false, "add the turns to a session that has other turns")
 	return cmd
 }
 
-// openSession reads a session's file; - is stdin.
+// openSession reads a session file; - is stdin.
 func openSession(path string, stdin io.Reader) (transcript.File, error) {
 	in := stdin
 	if path != "-" {

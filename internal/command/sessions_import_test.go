@@ -56,11 +56,11 @@ func TestAnImportedFileOfNanobots(t *testing.T) {
 	environ := []string{"HOLDFAST_HOME=" + home}
 	out, err := runAsking(t, environ, "", "sessions", "import", quirky)
 	require.NoError(t, err)
-	require.Contains(t, out, "telegram:12345: 4 turns added, 0 were there already")
-	require.Contains(t, out, "line 10 left out: it is the result of a call that is not there")
-	require.Contains(t, out, "line 16 left out: prompts are made anew")
-	require.Contains(t, out, "line 18 left out: it is not JSON")
-	require.Equal(t, 3, strings.Count(out, "left out"))
+	require.Contains(t, out, "telegram:12345: 4 turns added, 0 already there")
+	require.Contains(t, out, "line 10 skipped: result of an unknown call")
+	require.Contains(t, out, "line 16 skipped: system prompts are not imported")
+	require.Contains(t, out, "line 18 skipped: not a JSON")
+	require.Equal(t, 3, strings.Count(out, "skipped"))
 
 	stored := openHome(t, home)
 	rows, err := stored.Transcript(t.Context(), "telegram:12345", -1, 0)
@@ -111,7 +111,7 @@ func TestAnImportedFileOfNanobots(t *testing.T) {
 	t.Run("is imported once", func(t *testing.T) {
 		out, err := runCommand(t, environ, "sessions", "import", quirky)
 		require.NoError(t, err)
-		require.Contains(t, out, "0 turns added, 4 were there already")
+		require.Contains(t, out, "0 turns added, 4 already there")
 		again, err := stored.Transcript(t.Context(), "telegram:12345", -1, 0)
 		require.NoError(t, err)
 		require.Equal(t, rows, again)
@@ -120,7 +120,7 @@ func TestAnImportedFileOfNanobots(t *testing.T) {
 	t.Run("does not come in between other turns", func(t *testing.T) {
 		other := written(t, "telegram_12345.jsonl", `{"role": "user", "content": "other"}`)
 		_, err := runCommand(t, environ, "sessions", "import", other)
-		require.ErrorContains(t, err, "session telegram:12345 has other turns; --append")
+		require.ErrorContains(t, err, "session telegram:12345 already has other turns; use --append")
 		out, err := runCommand(t, environ, "sessions", "import", other, "--append")
 		require.NoError(t, err)
 		require.Contains(t, out, "1 turns added")
@@ -143,11 +143,11 @@ func TestAnImportThatGrew(t *testing.T) {
 	path := written(t, "cli_direct.jsonl", turn(1)+turn(2))
 	out, err := runCommand(t, environ, "sessions", "import", path)
 	require.NoError(t, err)
-	require.Contains(t, out, "cli:direct: 2 turns added, 0 were there")
+	require.Contains(t, out, "cli:direct: 2 turns added, 0 already there")
 	require.NoError(t, os.WriteFile(path, []byte(turn(1)+turn(2)+turn(2)), 0o600))
 	out, err = runCommand(t, environ, "sessions", "import", path)
 	require.NoError(t, err)
-	require.Contains(t, out, "1 turns added, 2 were there")
+	require.Contains(t, out, "1 turns added, 2 already there")
 }
 
 func TestImportSaysWhatIsWrong(t *testing.T) {
@@ -159,11 +159,11 @@ func TestImportSaysWhatIsWrong(t *testing.T) {
 		name, file, text, key, want string
 	}{
 		{"no file", "absent.jsonl", "", "", "no such file"},
-		{"an empty file", "telegram_1.jsonl", "\n\n", "", "is no session"},
-		{"another file", "telegram_2.jsonl", "hello\nyou", "", "is no session"},
-		{"a file without a session's name", "notes.jsonl", said, "", "say it with --key"},
-		{"a key without a chat", "telegram_3.jsonl", said, "telegram", "say it with --key"},
-		{"a subagent's key", "telegram_4.jsonl", said, "subagent:m1.1.0", "say it with --key"},
+		{"an empty file", "telegram_1.jsonl", "\n\n", "", "not a session file"},
+		{"another file", "telegram_2.jsonl", "hello\nyou", "", "not a session file"},
+		{"a file without a session's name", "notes.jsonl", said, "", "name it with --key"},
+		{"a key without a chat", "telegram_3.jsonl", said, "telegram", "name it with --key"},
+		{"a subagent's key", "telegram_4.jsonl", said, "subagent:m1.1.0", "name it with --key"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

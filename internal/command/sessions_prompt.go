@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -16,51 +14,24 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// numberedTurn is a turn and its place among those of its session, from 1.
-type numberedTurn struct {
-	domain.Turn
-	Number int
+// promptView prints what the model was sent in a turn.
+type promptView struct {
+	turn   string // number or ID; empty: the last
+	full   bool   // all messages, not only the system prompt
+	json   bool
+	window int // messages of earlier turns in a prompt
 }
 
-// numberedTurns returns all turns of a session, oldest first.
-func numberedTurns(ctx context.Context, stored *store.Store, key string) ([]numberedTurn, error) {
-	turns, err := stored.Turns(ctx, key, math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(turns)
-	numbered := make([]numberedTurn, len(turns))
-	for i, turn := range turns {
-		numbered[i] = numberedTurn{turn, i + 1}
-	}
-	return numbered, nil
-}
-
-// pickTurn returns the turn that a person means: by its number or ID, or the last.
-func pickTurn(turns []numberedTurn, which string) (numberedTurn, error) {
-	number, err := strconv.Atoi(which)
-	if which == "" {
-		number, err = len(turns), nil
-	}
-	for _, turn := range turns {
-		if turn.ID == which || err == nil && turn.Number == number {
-			return turn, nil
-		}
-	}
-	return numberedTurn{}, fmt.Errorf("there is no turn %s; the session has %d", oneLine(which, lineLimit), len(turns))
-}
-
-// turnPrompt is what a model was given in a turn, in JSON.
+// turnPrompt is what the model was sent in a turn.
 type turnPrompt struct {
 	Turn     string        `json:"turn"`
 	Number   int           `json:"number"`
 	Prompt   string        `json:"prompt"`
-	Messages []llm.Message `json:"messages,omitempty"` // the prompt is the first
+	Messages []llm.Message `json:"messages,omitempty"` // the first is the prompt
 }
 
-// showPrompt prints what the model was given in a turn; stored is nil if there is
-// no store yet.
-func (v sessionView) showPrompt(ctx context.Context, w io.Writer, stored *store.Store, key string) error {
+// show prints the prompt of a turn. stored may be nil.
+func (v promptView) show(ctx context.Context, w io.Writer, stored *store.Store, key string) error {
 	if stored == nil {
 		return unknownSession(key)
 	}
@@ -78,7 +49,7 @@ func (v sessionView) showPrompt(ctx context.Context, w io.Writer, stored *store.
 	given := turnPrompt{Turn: turn.ID, Number: turn.Number}
 	given.Prompt, err = stored.Prompt(ctx, turn.ID)
 	if errors.Is(err, domain.ErrNotFound) {
-		return fmt.Errorf("no model has answered in turn %d", turn.Number)
+		return fmt.Errorf("no model answered in turn %d", turn.Number)
 	}
 	if err != nil {
 		return err
@@ -94,9 +65,9 @@ func (v sessionView) showPrompt(ctx context.Context, w io.Writer, stored *store.
 	return given.print(w)
 }
 
-// sent is the conversation that a turn's last model call was sent, without its
-// pictures, as far as that can be told today: what memory took in since is not in it.
-func (v sessionView) sent(ctx context.Context, stored *store.Store, turn domain.Turn, system string) ([]llm.Message, error) {
+// sent reconstructs the messages of a turn's last model call, without images and
+// without turns that were consolidated into memory since.
+func (v promptView) sent(ctx context.Context, stored *store.Store, turn domain.Turn, system string) ([]llm.Message, error) {
 	begun, err := stored.Begin(ctx, store.BeginInput{Session: turn.Session, Turn: turn.ID, Step: 1, Window: v.window})
 	if err != nil {
 		return nil, err

@@ -69,13 +69,13 @@ func TestPrompts(t *testing.T) {
 	})
 
 	t.Run("are not there for every turn", func(t *testing.T) {
-		for args, want := range map[string]string{"2": "no model has answered in turn 2", "4": "there is no turn 4; the session has 3", "m0": "there is no turn m0"} {
+		for args, want := range map[string]string{"2": "no model answered in turn 2", "4": "turn 4 not found; the session has 3 turns", "m0": "turn m0 not found"} {
 			_, err := runCommand(t, environ, "sessions", "show", "http:main", "--prompt", "--turn", args)
 			require.ErrorContains(t, err, want)
 		}
 		for _, flag := range []string{"--prompt", "--turn=1"} {
 			_, err := runCommand(t, environ, "sessions", "show", "http:nobody", flag)
-			require.ErrorContains(t, err, "there is no session http:nobody")
+			require.ErrorContains(t, err, "session http:nobody not found")
 		}
 	})
 }

@@ -20,14 +20,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func sessionsRemoveCommand(s setting) *cobra.Command {
+func sessionsRemoveCommand(env environment) *cobra.Command {
 	var yes, stop bool
 	cmd := &cobra.Command{
 		Use:   "rm KEY",
-		Short: "Remove a conversation for good, with its attached files and its commands",
+		Short: "Delete a session permanently, with its attached files and commands",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd.Context(), s, func(cfg config.Config, stored *store.Store) error {
+			return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
 				if stored == nil {
 					return unknownSession(args[0])
 				}
@@ -49,19 +49,19 @@ func sessionsRemoveCommand(s setting) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&stop, "stop", false, "end the commands that it left running")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	cmd.Flags().BoolVar(&stop, "stop", false, "stop commands that are still running")
 	return cmd
 }
 
-// confirmRemoval asks whether the session may go.
+// confirmRemoval asks the user for confirmation.
 func confirmRemoval(cmd *cobra.Command, stored *store.Store, key string) error {
 	session, err := stored.Session(cmd.Context(), key)
 	if err != nil {
-		return nil //nolint:nilerr // the removal says what is wrong
+		return nil //nolint:nilerr // the removal reports it
 	}
 	if in, isFile := cmd.InOrStdin().(*os.File); isFile && !isatty.IsTerminal(in.Fd()) {
-		return errors.New("nobody can be asked here; --yes removes it without asking")
+		return errors.New("cannot ask for confirmation without a terminal; use --yes")
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "remove %s with %d turns and %d messages, last used %s? [y/N] ",
 		oneLine(key, keyLimit), session.Turns, session.Messages, shownTime(session.UpdatedAt))
@@ -90,9 +90,9 @@ func removeNow(ctx context.Context, r removal.Remover, key string, stop bool) (t
 	case errors.Is(err, domain.ErrNotFound):
 		return 0, unknownSession(key)
 	case errors.Is(err, removal.ErrCommandRuns):
-		return 0, fmt.Errorf("%w; /stop in the conversation ends it, and so does --stop here", err)
+		return 0, fmt.Errorf("%w; stop it with --stop, or with /stop in the conversation", err)
 	case errors.Is(err, store.ErrAtWork):
-		return 0, fmt.Errorf("%w; /stop in the conversation or `holdfast runs stop` ends what it does", err)
+		return 0, fmt.Errorf("%w; stop it with /stop in the conversation or `holdfast runs stop`", err)
 	}
 	return turns, err
 }

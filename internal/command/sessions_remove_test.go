@@ -41,9 +41,9 @@ func TestRemove(t *testing.T) {
 
 	t.Run("of what is not there", func(t *testing.T) {
 		_, err := runCommand(t, environ, "sessions", "rm", "http:nobody", "--yes")
-		require.ErrorContains(t, err, "there is no session http:nobody")
+		require.ErrorContains(t, err, "session http:nobody not found")
 		_, err = runCommand(t, []string{"HOLDFAST_HOME=" + t.TempDir()}, "sessions", "rm", "http:main", "--yes")
-		require.ErrorContains(t, err, "there is no session http:main")
+		require.ErrorContains(t, err, "session http:main not found")
 	})
 
 	t.Run("asks first", func(t *testing.T) {

@@ -17,47 +17,47 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func sessionsShowCommand(s setting) *cobra.Command {
-	var view sessionView
+func sessionsShowCommand(env environment) *cobra.Command {
+	var (
+		view   sessionView
+		prompt bool
+	)
 	cmd := &cobra.Command{
 		Use:   "show KEY",
 		Short: "Print a session's transcript",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd.Context(), s, func(cfg config.Config, stored *store.Store) error {
-				view.ui = runningUI(cmd.Context(), cfg)
-				view.namespace = cfg.Temporal.Namespace
-				view.window = cfg.Agent.MemoryWindow
-				if view.prompt {
-					return view.showPrompt(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
+			return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
+				if prompt {
+					p := promptView{turn: view.turn, full: view.full, json: view.json, window: cfg.Agent.MemoryWindow}
+					return p.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
 				}
+				view.ui, view.namespace = runningUI(cmd.Context(), cfg), cfg.Temporal.Namespace
 				return view.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
 			})
 		},
 	}
-	cmd.Flags().IntVar(&view.limit, "limit", 100, "how many messages at most, the last ones; 0 is all")
-	cmd.Flags().IntVar(&view.epoch, "epoch", -1, "an earlier conversation of the session: they count from 0, /new begins one")
-	cmd.Flags().StringVar(&view.turn, "turn", "", "one turn only: its number or ID")
-	cmd.Flags().BoolVar(&view.prompt, "prompt", false, "the system prompt of --turn, or of the last turn; with --full all that the model was sent")
+	cmd.Flags().IntVar(&view.limit, "limit", 100, "maximum number of messages, the latest ones; 0 for all")
+	cmd.Flags().IntVar(&view.epoch, "epoch", -1, "conversation within the session, starting at 0; /new starts another (default: the current one)")
+	cmd.Flags().StringVar(&view.turn, "turn", "", "show a single turn, by number or ID")
+	cmd.Flags().BoolVar(&prompt, "prompt", false, "show the system prompt of --turn or of the last turn; with --full, all messages sent to the model")
 	cmd.Flags().BoolVar(&view.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&view.full, "full", false, "do not shorten arguments and results")
 	return cmd
 }
 
-// sessionView is how a session is shown.
+// sessionView prints a session.
 type sessionView struct {
 	limit     int
 	epoch     int
 	turn      string // number or ID; empty: all
-	prompt    bool
-	window    int // messages of earlier turns in a prompt
 	json      bool
 	full      bool
-	ui        string // of the running engine; empty: there is none
+	ui        string // URL of the running UI; empty if there is none
 	namespace string
 }
 
-// sessionDetail is a session as it is shown in JSON.
+// sessionDetail is a session with its turns and messages.
 type sessionDetail struct {
 	sessionRow
 	Epoch      int          `json:"epoch"`
@@ -73,15 +73,14 @@ type turnRow struct {
 	Status domain.TurnStatus `json:"status"`
 	Steps  int               `json:"steps"`
 	Tokens int               `json:"tokens"`
-	Model  string            `json:"model,omitempty"` // that /model chose
+	Model  string            `json:"model,omitempty"` // set by /model
 	shownCost
-	// Command is the one that the turn answered, and Sender who gave it; its transcript
-	// has none of it.
+	// Command and Sender are set for a turn that answered a command. Commands are not
+	// in the transcript.
 	Command string `json:"command,omitempty"`
 	Sender  string `json:"sender,omitempty"`
 	Reply   string `json:"reply,omitempty"`
-	// Undelivered says why the reply, or something else that the turn sent, did not
-	// reach its chat.
+	// Undelivered says why a message of the turn could not be delivered.
 	Undelivered string `json:"undelivered,omitempty"`
 
 	RunID     string    `json:"run_id,omitempty"`
@@ -102,7 +101,7 @@ type messageRow struct {
 	CreatedAt time.Time         `json:"created_at"`
 }
 
-// show prints the session; stored is nil if there is no store yet.
+// show prints a session. stored may be nil.
 func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store, key string) error {
 	if stored == nil {
 		return unknownSession(key)
@@ -132,7 +131,7 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 		messages = slices.DeleteFunc(messages, func(m domain.Message) bool { return m.Turn != all[0].ID })
 	}
 	session, err := stored.Session(ctx, key)
-	if err != nil && !errors.Is(err, domain.ErrNotFound) { // its first message may still wait
+	if err != nil && !errors.Is(err, domain.ErrNotFound) { // its first message may be waiting
 		return err
 	}
 	running, err := stored.RunningSessions(ctx)
@@ -140,7 +139,7 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 		return err
 	}
 	if v.epoch > session.Epoch {
-		return fmt.Errorf("there is no epoch %d of %s: the last one is %d", v.epoch, key, session.Epoch)
+		return fmt.Errorf("epoch %d of %s not found: the last one is %d", v.epoch, key, session.Epoch)
 	}
 	turns := v.turns(all, session.Epoch, messages)
 	d := detail(session, turns, messages)
@@ -164,8 +163,8 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 	return v.print(w, d)
 }
 
-// turns returns the turns of the epoch that is shown, oldest first, from that of
-// the first message on if the messages are not all there are.
+// turns returns the turns of the epoch to show, oldest first. If --limit left out
+// messages, it starts with the turn of the first message.
 func (v sessionView) turns(all []numberedTurn, current int, messages []domain.Message) []numberedTurn {
 	epoch := v.epoch
 	if epoch < 0 {
@@ -200,21 +199,21 @@ func detail(session domain.Session, turns []numberedTurn, messages []domain.Mess
 	return d
 }
 
-// print writes the transcript, turn by turn. A turn that has no message here, as
-// that of a command, is a line of its own.
+// print writes the transcript, turn by turn. A turn without messages, such as that of
+// a command, is printed as well.
 func (v sessionView) print(w io.Writer, d sessionDetail) error {
 	running := ""
 	if d.Running {
-		running = ", at work"
+		running = ", running"
 	}
 	fmt.Fprintf(w, "session   %s%s\n", oneLine(d.Key, keyLimit), running)
 	fmt.Fprintf(w, "stored    %d turns, %d messages, %d tokens, cost %s, last used %s\n",
 		d.Turns, d.Messages, d.PromptTokens+d.CompletionTokens, d.shownCost, shownTime(d.UsedAt))
 	if d.Model != "" {
-		fmt.Fprintf(w, "model     %s; /model default undoes it\n", oneLine(d.Model, keyLimit))
+		fmt.Fprintf(w, "model     %s; reset it with /model default\n", oneLine(d.Model, keyLimit))
 	}
 	if d.Epoch > 0 {
-		fmt.Fprintf(w, "epoch     %d; --epoch shows an earlier one, from 0\n", d.Epoch)
+		fmt.Fprintf(w, "epoch     %d; --epoch shows earlier ones, starting at 0\n", d.Epoch)
 	}
 	fmt.Fprintf(w, "workflow  %s\n", oneLine(d.WorkflowID, keyLimit))
 	if d.UI != "" {
@@ -240,7 +239,7 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 	return nil
 }
 
-// command fills in the command that a turn without steps has answered.
+// command fills in the command that a turn without steps answered.
 func (t *turnRow) command(ctx context.Context, stored *store.Store) error {
 	if t.Steps > 0 {
 		return nil
@@ -276,7 +275,7 @@ func (v sessionView) printMessage(w io.Writer, m messageRow) {
 	fmt.Fprintf(w, "%s  %s\n", shownTime(m.CreatedAt), oneLine(who, lineLimit))
 	switch {
 	case m.Tool != "" && !v.full:
-		fmt.Fprintf(w, "    %s\n", cmp.Or(oneLine(m.Content, lineLimit), "(nothing)"))
+		fmt.Fprintf(w, "    %s\n", cmp.Or(oneLine(m.Content, lineLimit), "(empty)"))
 	case m.Content != "":
 		fmt.Fprintln(w, indented(m.Content, "    "))
 	}

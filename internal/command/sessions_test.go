@@ -26,7 +26,7 @@ func TestSessionsOfAHomeWithoutAStore(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, "[]", out)
 	_, err = runCommand(t, environ, "sessions", "show", "http:main")
-	require.ErrorContains(t, err, "there is no session http:main")
+	require.ErrorContains(t, err, "session http:main not found")
 	require.NoDirExists(t, dir)
 }
 
@@ -121,19 +121,19 @@ func TestSessions(t *testing.T) {
 		out := show(t)
 		require.Contains(t, out, "fresh")
 		require.NotContains(t, out, "run it")
-		require.Contains(t, out, "--epoch shows an earlier one")
+		require.Contains(t, out, "--epoch shows earlier ones")
 		out = show(t, "--epoch", "0")
 		require.Contains(t, out, "run it")
 		require.NotContains(t, out, "fresh")
 		require.Contains(t, out, "user http\n    /new\n", "who gave which command")
 		require.Contains(t, out, "reply\n    New conversation.\n")
 		_, err := runCommand(t, environ, "sessions", "show", "http:main", "--epoch", "7")
-		require.EqualError(t, err, "there is no epoch 7 of http:main: the last one is 1")
+		require.EqualError(t, err, "epoch 7 of http:main not found: the last one is 1")
 	})
 
 	t.Run("that are unknown are an error", func(t *testing.T) {
 		_, err := runCommand(t, environ, "sessions", "show", "http:nobody")
-		require.ErrorContains(t, err, "there is no session http:nobody")
+		require.ErrorContains(t, err, "session http:nobody not found")
 	})
 }
 
@@ -151,7 +151,7 @@ func TestSessionsWhoseFirstMessageWaits(t *testing.T) {
 	require.Regexp(t, `http:main +0 +0 +0 +\$0 +- +yes`, out)
 	out, err = runCommand(t, environ, "sessions", "show", "http:main")
 	require.NoError(t, err)
-	require.Contains(t, out, "at work")
+	require.Contains(t, out, ", running")
 }
 
 func TestSessionsOfADamagedStore(t *testing.T) {

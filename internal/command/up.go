@@ -10,42 +10,42 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-func upCommand(s setting) *cobra.Command {
+func upCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "up",
 		Short: "Run everything on this machine: engine, worker, starter and channels",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runNode(cmd, s, node.Roles{Engine: true, Worker: true, Starter: true})
+			return runNode(cmd, env, node.Roles{Engine: true, Worker: true, Starter: true})
 		},
 	}
 }
 
-func workerCommand(s setting) *cobra.Command {
+func workerCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "worker",
-		Short: "Run the worker half, against temporal.address",
+		Short: "Run a worker against temporal.address",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runNode(cmd, s, node.Roles{Worker: true})
+			return runNode(cmd, env, node.Roles{Worker: true})
 		},
 	}
 }
 
-func starterCommand(s setting) *cobra.Command {
+func starterCommand(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "starter",
-		Short: "Run the starter half, with the channels, against temporal.address",
+		Short: "Run a starter, with the channels, against temporal.address",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runNode(cmd, s, node.Roles{Starter: true})
+			return runNode(cmd, env, node.Roles{Starter: true})
 		},
 	}
 }
 
-// runNode runs a process in its roles until it is interrupted.
-func runNode(cmd *cobra.Command, s setting, r node.Roles) error {
-	cfg, log, err := s.load(cmd.ErrOrStderr())
+// runNode runs a process until it is interrupted.
+func runNode(cmd *cobra.Command, env environment, r node.Roles) error {
+	cfg, log, err := env.load(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -18,25 +18,25 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func usageCommand(s setting) *cobra.Command {
+func usageCommand(env environment) *cobra.Command {
 	var (
 		by, since, session string
 		asJSON             bool
 	)
 	cmd := &cobra.Command{
 		Use:   "usage",
-		Short: "Show what the model calls used up: tokens and money",
+		Short: "Show the tokens and cost of model calls",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(usageKeys(), by) {
-				return fmt.Errorf("--by %s: use one of %s", by, strings.Join(usageKeys(), ", "))
+				return fmt.Errorf("invalid --by %s: use one of %s", by, strings.Join(usageKeys(), ", "))
 			}
 			start, err := parseSince(since, time.Now())
 			if err != nil {
 				return err
 			}
 			query := store.UsageQuery{By: store.UsageKey(by), Since: start, Session: session, Zone: time.Local}
-			return withStore(cmd.Context(), s, func(_ config.Config, stored *store.Store) error {
+			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
 				var rows []store.UsageRow
 				if stored != nil {
 					if rows, err = stored.Usage(cmd.Context(), query); err != nil {
@@ -51,9 +51,9 @@ func usageCommand(s setting) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&by, "by", string(store.UsageByDay), "what is summed up by: "+strings.Join(usageKeys(), ", "))
-	cmd.Flags().StringVar(&since, "since", "30d", "from when on: 30d (days, with today), 12h, a date as 2026-11-21, or all")
-	cmd.Flags().StringVar(&session, "session", "", "only of the session with this key, and of its subagents")
+	cmd.Flags().StringVar(&by, "by", string(store.UsageByDay), "group by: "+strings.Join(usageKeys(), ", "))
+	cmd.Flags().StringVar(&since, "since", "30d", "start: days including today (30d), hours (12h), a date (2026-11-21), or all")
+	cmd.Flags().StringVar(&session, "session", "", "only this session and its subagents")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -62,7 +62,7 @@ func usageKeys() []string {
 	return []string{string(store.UsageByDay), string(store.UsageBySession), string(store.UsageByModel), string(store.UsageBySender)}
 }
 
-// parseSince returns the time that a user means. Days are local ones, and whole.
+// parseSince parses --since. Days are whole local days.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	midnight := func(days int) time.Time {
 		return time.Date(now.Year(), now.Month(), now.Day()-days, 0, 0, 0, 0, now.Location())
@@ -81,19 +81,10 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, errors.New("--since " + text + ": use days (30d), hours (12h), a date (2026-11-21) or all")
+	return time.Time{}, errors.New("invalid --since " + text + ": use days (30d), hours (12h), a date (2026-11-21) or all")
 }
 
-// shownCost is a cost as it is shown and, in JSON, with all that is known of it.
-type shownCost struct {
-	Microdollars int64 `json:"cost_microdollars"` // of the calls whose price is known
-	Unpriced     int   `json:"unpriced_calls"`    // calls whose price is not
-}
-
-// String implements [fmt.Stringer].
-func (c shownCost) String() string { return domain.Dollars(c.Microdollars, c.Unpriced) }
-
-// usageReport is what was used up, as it is shown.
+// usageReport is the output of `usage`.
 type usageReport struct {
 	By    store.UsageKey `json:"by"`
 	Since time.Time      `json:"since,omitzero"`
@@ -130,7 +121,7 @@ func usageRowOf(key string, s domain.Spent) usageRow {
 
 func (r usageReport) print(w io.Writer) error {
 	if len(r.Rows) == 0 {
-		_, err := fmt.Fprintln(w, "no model was called in that time")
+		_, err := fmt.Fprintln(w, "no model calls in this period")
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -145,7 +136,7 @@ func (r usageReport) print(w io.Writer) error {
 	if r.Total.Unpriced == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\nthe price of %d of %d calls (%.0f %%) is not known; `prices` in the config can say it for calls to come\n",
+	_, err := fmt.Fprintf(w, "\n%d of %d calls (%.0f %%) have no known price; set `prices` in the config to price future calls\n",
 		r.Total.Unpriced, r.Total.Calls, 100*float64(r.Total.Unpriced)/float64(r.Total.Calls))
 	return err
 }

@@ -21,7 +21,7 @@ func TestUsageOfAHomeWithoutAStore(t *testing.T) {
 	environ := []string{"HOLDFAST_HOME=" + t.TempDir()}
 	out, err := runCommand(t, environ, "usage")
 	require.NoError(t, err)
-	require.Contains(t, out, "no model was called")
+	require.Contains(t, out, "no model calls")
 	out, err = runCommand(t, environ, "usage", "--json", "--since", "all")
 	require.NoError(t, err)
 	require.JSONEq(t, `{"by":"day","rows":[],"total":{"calls":0,"prompt_tokens":0,"cached_tokens":0,"completion_tokens":0,
@@ -67,8 +67,8 @@ func TestUsage(t *testing.T) {
 	t.Run("by day", func(t *testing.T) {
 		out := run(t, "usage")
 		require.Regexp(t, `DAY +CALLS +PROMPT +CACHED +COMPLETION +COST\n`+today+` +3 +3030 +600 +303 +at least \$0\.0084\ntotal +3 `, out)
-		require.Contains(t, out, "the price of 1 of 3 calls (33 %) is not known")
-		require.NotContains(t, run(t, "usage", "--session", "http:main"), "not known")
+		require.Contains(t, out, "1 of 3 calls (33 %) have no known price")
+		require.NotContains(t, run(t, "usage", "--session", "http:main"), "no known price")
 	})
 
 	t.Run("by session, model and sender", func(t *testing.T) {

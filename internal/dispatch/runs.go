@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,31 +65,6 @@ func (r Run) Duration() time.Duration {
 		end = time.Now()
 	}
 	return max(end.Sub(r.StartedAt), 0)
-}
-
-// Runs returns up to limit runs, the latest first.
-func (c *Client) Runs(ctx context.Context, limit int, onlyRunning bool) (runs []Run, err error) {
-	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: c.namespace, PageSize: int32(min(limit, 1000)), Query: "TaskQueue = '" + protocol.AgentQueue + "'",
-	}
-	if onlyRunning {
-		request.Query += " AND ExecutionStatus = 'Running'"
-	}
-	for len(runs) < limit {
-		page, err := c.sdk.ListWorkflow(ctx, request)
-		if err != nil {
-			return nil, fmt.Errorf("list runs: %w", err)
-		}
-		for _, info := range page.Executions {
-			runs = append(runs, newRun(info))
-		}
-		if request.NextPageToken = page.NextPageToken; len(page.NextPageToken) == 0 {
-			break
-		}
-	}
-	runs = runs[:min(limit, len(runs))]
-	slices.SortStableFunc(runs, func(a, b Run) int { return b.StartedAt.Compare(a.StartedAt) })
-	return runs, nil
 }
 
 // Run finds a run by its workflow ID or its session's key. An empty runID is the latest.

@@ -41,9 +41,9 @@ func OpenChannel(c config.Channels, name string, log *slog.Logger) (PushChannel,
 	p, known := all[name]
 	switch {
 	case !known:
-		return nil, fmt.Errorf("nothing can be sent over %q: --channel has to be %s", name, strings.Join(slices.Sorted(maps.Keys(all)), " or "))
+		return nil, fmt.Errorf("cannot send to %q: --channel must be %s", name, strings.Join(slices.Sorted(maps.Keys(all)), " or "))
 	case !p.enabled:
-		return nil, fmt.Errorf("nothing can be sent over %q, which is not turned on (channels.%[2]s.enabled); docs/%[2]s.md says how to set it up", name, name)
+		return nil, fmt.Errorf("cannot send to %q: it is disabled (channels.%[2]s.enabled); see docs/%[2]s.md", name, name)
 	}
 	return p.open(log)
 }

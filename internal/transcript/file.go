@@ -14,26 +14,26 @@ import (
 	"time"
 )
 
-// header is the first line.
+// header is the line of metadata.
 type header struct {
 	Type         string         `json:"_type"`
-	Key          string         `json:"key,omitempty"` // channel:chat, nothing escaped
+	Key          string         `json:"key,omitempty"` // channel:chat, unescaped
 	CreatedAt    looseTime      `json:"created_at"`
 	UpdatedAt    looseTime      `json:"updated_at"`
 	Metadata     map[string]any `json:"metadata"`
-	Consolidated int            `json:"last_consolidated"` // messages, from the first on, that the model is not shown any more
+	Consolidated int            `json:"last_consolidated"` // leading messages that are no longer sent to the model
 }
 
 const (
 	headerType = "metadata"
-	// sessionKey is where the metadata has our own key of the session.
+	// sessionKey is the metadata field of Holdfast's own session key.
 	sessionKey = "holdfast_session"
 )
 
 // message is any other line.
 type message struct {
 	Role       string          `json:"role"`
-	Content    *looseText      `json:"content"` // null where a completion has only calls
+	Content    *looseText      `json:"content"` // null for a completion with tool calls only
 	ToolCalls  []toolCall      `json:"tool_calls,omitempty"`
 	ToolCallID string          `json:"tool_call_id,omitempty"`
 	Name       string          `json:"name,omitempty"`
@@ -42,7 +42,7 @@ type message struct {
 	Sender     string          `json:"sender,omitempty"`
 	SenderName string          `json:"sender_name,omitempty"`
 	Failed     bool            `json:"failed,omitempty"`
-	Media      json.RawMessage `json:"media,omitempty"` // paths or URLs of what was attached
+	Media      json.RawMessage `json:"media,omitempty"` // paths or URLs of attachments
 
 	line int
 }
@@ -54,7 +54,7 @@ func (m message) text() string {
 	return string(*m.Content)
 }
 
-// toolCall is a tool call as the chat-completion APIs have it, or flat.
+// toolCall is a tool call as in the chat completion API, or flat.
 type toolCall struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type,omitempty"`
@@ -68,7 +68,7 @@ type function struct {
 	Arguments looseJSON `json:"arguments"`
 }
 
-// looseText is a text, or the text parts of a message that has other parts too.
+// looseText is a string, or the text of a list of parts.
 type looseText string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -96,7 +96,7 @@ func (t *looseText) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// looseJSON is JSON as text, in a string or as it is.
+// looseJSON is JSON, verbatim or in a string.
 type looseJSON string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -109,14 +109,14 @@ func (t *looseJSON) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// looseTime is a time as Python writes it. One without a zone is of this machine's,
-// one that cannot be read is zero.
+// looseTime is a time as Python writes it. Without a zone it is local; an invalid time
+// is zero.
 type looseTime struct {
 	time.Time
 	written string
 }
 
-// timeLayout is for writing: the zone is always UTC.
+// timeLayout is the layout for writing, in UTC.
 const timeLayout = "2006-01-02T15:04:05.000000-07:00"
 
 // MarshalJSON implements [json.Marshaler].
@@ -138,19 +138,19 @@ func (t *looseTime) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// File is a session as a file has it.
+// File is the content of a session file.
 type File struct {
 	head     header
 	messages []message
-	Left     []string // lines that were left out, and why
+	Left     []string // a message for each skipped line
 }
 
 func (f *File) leave(line int, why string) {
-	f.Left = append(f.Left, fmt.Sprintf("line %d left out: %s", line, why))
+	f.Left = append(f.Left, fmt.Sprintf("line %d skipped: %s", line, why))
 }
 
-// Read reads a session's file. What is no message is left out: the last line
-// of a file may be half of one. The error is for a file that has none at all.
+// Read reads a session file. It skips lines that are not messages, since the last line
+// may be incomplete. A file without any messages or metadata is an error.
 func Read(r io.Reader) (File, error) {
 	var f File
 	lines := bufio.NewReader(r)
@@ -165,7 +165,7 @@ func Read(r io.Reader) (File, error) {
 		}
 	}
 	if f.head.Type == "" && len(f.messages) == 0 {
-		return File{}, errors.New("is no session: it has neither messages nor a line of metadata")
+		return File{}, errors.New("not a session file: it has neither messages nor metadata")
 	}
 	f.date()
 	return f, nil
@@ -176,7 +176,7 @@ func (f *File) read(number int, line []byte) {
 		return
 	}
 	var head header
-	_ = json.Unmarshal(line, &head) // as far as it goes: Type tells
+	_ = json.Unmarshal(line, &head) // best effort: only Type matters
 	if head.Type == headerType {
 		f.head = head
 		return
@@ -185,15 +185,15 @@ func (f *File) read(number int, line []byte) {
 	err := json.Unmarshal(line, &m)
 	switch {
 	case err != nil:
-		f.leave(number, "it is not JSON, or not a message")
+		f.leave(number, "not a JSON message")
 	case m.Role == "":
-		f.leave(number, "it has no role")
+		f.leave(number, "no role")
 	default:
 		f.messages = append(f.messages, m)
 	}
 }
 
-// date gives messages without a time that of the one before.
+// date gives messages without a time the time of the previous message.
 func (f *File) date() {
 	last := f.head.CreatedAt.Time
 	for _, m := range f.messages {

@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// Import returns what a file has to import. The session is key if that is not
-// empty, else the one that the file or its path names. The memory scope of each turn
-// is scope of its route, whose Sender is that of the turn.
+// Import returns the turns to import. The session is key, or if that is empty, the one
+// named by the file's metadata or path. Scope returns the memory scope of a turn from
+// its route, including the sender.
 func (f *File) Import(key, path string, scope func(domain.Route) string) (store.Import, error) {
 	route, err := importRoute(key, f.head, path)
 	if err != nil {
@@ -30,8 +30,8 @@ func (f *File) Import(key, path string, scope func(domain.Route) string) (store.
 	return in, nil
 }
 
-// importRoute says which session a file belongs to: the one asked for, else that of
-// the file's metadata, else that of its name, in which nanobot has channel_chat.
+// importRoute returns the session a file belongs to: the requested one, else the one in
+// the metadata, else the one in the file name, which is channel_chat in nanobot.
 func importRoute(asked string, head header, path string) (domain.Route, error) {
 	ours, _ := head.Metadata[sessionKey].(string)
 	name, _ := strings.CutSuffix(filepath.Base(path), ".jsonl")
@@ -42,12 +42,12 @@ func importRoute(asked string, head header, path string) (domain.Route, error) {
 		route.Chat, route.Thread, _ = strings.Cut(route.Chat, ":")
 	}
 	if route.Channel == "" || route.Chat == "" || route.Channel == domain.SubagentChannel {
-		return domain.Route{}, fmt.Errorf("%s: which session it is cannot be told; say it with --key, such as http:main or telegram:12345", path)
+		return domain.Route{}, fmt.Errorf("%s: unknown session; name it with --key, such as http:main or telegram:12345", path)
 	}
 	return route, nil
 }
 
-// routeOf takes a session's key apart.
+// routeOf parses a session key.
 func routeOf(key string) domain.Route {
 	parts := strings.SplitN(key+"::", ":", 4)
 	for i, part := range parts {

@@ -14,28 +14,28 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// shownLimit is how much of a result, in bytes, an imported transcript has; the
-// rest is kept apart from it.
+// shownLimit bounds a tool result in an imported transcript, in bytes. The full result
+// is stored separately.
 const shownLimit = 16_000
 
-// NoResult stands for a result that is not in the file.
-const NoResult = "No result: it was not in the file that this conversation was imported from."
+// NoResult is the content of a tool result that the file lacks.
+const NoResult = "No result: it is missing in the imported file."
 
-// turnMaker makes turns of a file's messages: one for each user message, with all
-// that follows until the next.
+// turnMaker groups the messages of a file into turns: a user message and all messages
+// up to the next one.
 type turnMaker struct {
 	file  *File
 	key   string
 	scope func(sender string) string
 	turns []store.ImportTurn
-	made  map[string]int // how many turns with a digest there are
+	made  map[string]int // number of turns by digest
 
-	digest []message // of the turn that is being made
+	digest []message // of the current turn
 	step   int       // of its last completion
 }
 
-// importTurns returns the turns of a file. Their IDs derive from the session and
-// what was said, so that the same turn always has the same one.
+// importTurns returns the turns of a file. Turn IDs derive from the session and the
+// content, so importing a turn again yields the same ID.
 func importTurns(file *File, key string, scope func(sender string) string) []store.ImportTurn {
 	k := turnMaker{file: file, key: key, scope: scope, made: map[string]int{}}
 	for i, m := range file.messages {
@@ -47,9 +47,9 @@ func importTurns(file *File, key string, scope func(sender string) string) []sto
 		case domain.RoleTool:
 			k.result(m)
 		case domain.RoleSystem:
-			file.leave(m.line, "prompts are made anew")
+			file.leave(m.line, "system prompts are not imported")
 		default:
-			file.leave(m.line, fmt.Sprintf("nobody has the role %q", m.Role))
+			file.leave(m.line, fmt.Sprintf("unknown role %q", m.Role))
 		}
 	}
 	k.close()
@@ -61,7 +61,7 @@ func (k *turnMaker) user(m message, past bool) {
 	for _, file := range attachments(m.Media) {
 		text = strings.TrimSpace(text + "\n[Attached: " + file + "]")
 	}
-	if text == "" && m.text() != "" { // it was nothing but context
+	if text == "" && m.text() != "" { // only context
 		return
 	}
 	k.open(past, k.scope(m.Sender))
@@ -69,7 +69,7 @@ func (k *turnMaker) user(m message, past bool) {
 }
 
 func (k *turnMaker) completion(m message, past bool) {
-	if len(k.turns) == 0 { // nobody asked, as for a job
+	if len(k.turns) == 0 { // without a user message, as for a job
 		k.open(past, "")
 	}
 	var calls []domain.ToolCall
@@ -80,7 +80,7 @@ func (k *turnMaker) completion(m message, past bool) {
 		})
 	}
 	if last := k.last(); last != nil && last.Role == domain.RoleAssistant && len(last.ToolCalls) == 0 {
-		// Providers refuse two answers in a row.
+		// Providers reject consecutive assistant messages.
 		last.Content, last.ToolCalls = strings.TrimSpace(last.Content+"\n\n"+m.text()), calls
 		k.digest = append(k.digest, m)
 		return
@@ -89,7 +89,7 @@ func (k *turnMaker) completion(m message, past bool) {
 	k.add(m, domain.Message{Step: k.step, Role: domain.RoleAssistant, Content: m.text(), Reasoning: m.Reasoning, ToolCalls: calls})
 }
 
-// last is the last message of the turn that is being made; nil if there is none.
+// last returns the last message of the current turn; nil if it has none.
 func (k *turnMaker) last() *domain.Message {
 	messages := k.turns[len(k.turns)-1].Messages
 	if len(messages) == 0 {
@@ -98,11 +98,11 @@ func (k *turnMaker) last() *domain.Message {
 	return &messages[len(messages)-1]
 }
 
-// result adds what a call of the last completion gave.
+// result adds the result of a call of the last completion.
 func (k *turnMaker) result(m message) {
 	index, call, found := k.waiting(m.ToolCallID)
 	if !found {
-		k.file.leave(m.line, "it is the result of a call that is not there")
+		k.file.leave(m.line, "result of an unknown call")
 		return
 	}
 	row := domain.Message{
@@ -114,8 +114,8 @@ func (k *turnMaker) result(m message) {
 	k.add(m, row)
 }
 
-// waiting returns the first call of the last completion that has the ID, or any if
-// that is empty, and no result.
+// waiting returns the first call of the last completion that has no result and the
+// given ID; an empty ID matches all calls.
 func (k *turnMaker) waiting(id string) (index int, call domain.ToolCall, found bool) {
 	if len(k.turns) == 0 {
 		return 0, domain.ToolCall{}, false
@@ -152,8 +152,8 @@ func (k *turnMaker) add(m message, row domain.Message) {
 	k.digest = append(k.digest, m)
 }
 
-// close gives the turn that was being made its ID, and all its calls a result and
-// an ID that every provider takes.
+// close gives the current turn its ID, and each of its calls a result and an ID that
+// all providers accept.
 func (k *turnMaker) close() {
 	if len(k.turns) == 0 {
 		return
@@ -163,7 +163,7 @@ func (k *turnMaker) close() {
 	for _, m := range k.digest {
 		written := m.Timestamp.written
 		m.Timestamp = looseTime{}
-		said, _ := json.Marshal(m) // it was JSON
+		said, _ := json.Marshal(m) // decoded from JSON
 		fmt.Fprintf(h, "%s %s\n", written, said)
 	}
 	digest := hex.EncodeToString(h.Sum(nil))
@@ -196,7 +196,7 @@ func (k *turnMaker) close() {
 }
 
 var (
-	// fitID and notInName are what providers take.
+	// fitID and notInName are what providers accept in IDs and names.
 	fitID     = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 	notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 )
@@ -206,7 +206,7 @@ func callName(name string) string {
 	return name[:min(len(name), 64)]
 }
 
-// callArguments is text as the JSON object that arguments have to be.
+// callArguments returns text as a JSON object.
 func callArguments(text string) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &object) == nil && object != nil {
@@ -219,13 +219,13 @@ func callArguments(text string) string {
 	return string(raw)
 }
 
-// attachments are the paths of what was attached, as far as they can be read.
+// attachments returns the paths of attachments; none if media has another form.
 func attachments(media json.RawMessage) (paths []string) {
 	_ = json.Unmarshal(media, &paths)
 	return paths
 }
 
-// runtimeContext is what nanobot adds to a message for the model, before or after it.
+// runtimeContext matches what nanobot adds before or after a user message.
 var runtimeContext = regexp.MustCompile(
 	`^\[Runtime Context[^\]\n]*\]\n(?:(?:Current Time|Channel|Chat ID|Sender ID):[^\n]*\n*)+(?:\[/Runtime Context\]\n*)?|` +
 		`\n*\[Runtime Context[^\]\n]*\]\n(?:(?:Current Time|Channel|Chat ID|Sender ID):[^\n]*\n*)+$`)

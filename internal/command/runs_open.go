@@ -1,0 +1,60 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/node"
+)
+
+// runs are the runs of a Temporal namespace.
+type runs struct {
+	temporal  *dispatch.Client
+	namespace string
+	ui        string // URL of the embedded engine's UI; empty if there is none
+}
+
+// openRuns connects to the configured Temporal, or to the engine that runs on this
+// home. The caller closes the connection.
+func openRuns(ctx context.Context, env environment) (runs, error) {
+	cfg, log, err := env.load(io.Discard)
+	if err != nil {
+		return runs{}, err
+	}
+	address := cfg.Temporal.Address
+	if address == "" {
+		if address, err = runningEngine(cfg); err != nil {
+			return runs{}, err
+		}
+		if !node.Listens(ctx, address) {
+			return runs{}, fmt.Errorf("the engine of %s does not answer at %s: start it with `holdfast up`", cfg.Home, address)
+		}
+	}
+	connected, err := node.Connect(ctx, cfg, address, log)
+	if err != nil {
+		return runs{}, err
+	}
+	return runs{temporal: connected, namespace: cfg.Temporal.Namespace, ui: runningUI(ctx, cfg)}, nil
+}
+
+// uiLink is the page of a run in the UI; without a run ID, of the latest run.
+func uiLink(ui, namespace, id, run string) string {
+	link := ui + "/namespaces/" + url.PathEscape(namespace) + "/workflows/" + url.PathEscape(id)
+	if run != "" {
+		link += "/" + url.PathEscape(run) + "/history"
+	}
+	return link
+}
+
+// find finds a run by its workflow ID or its session's key; an empty runID is the latest.
+func (r runs) find(ctx context.Context, id, runID string) (dispatch.Run, error) {
+	run, err := r.temporal.Run(ctx, id, runID)
+	if errors.Is(err, dispatch.ErrNoRun) {
+		return run, fmt.Errorf("run %s not found; `holdfast sessions list` and the Temporal UI list them: %w", oneLine(id, keyLimit), err)
+	}
+	return run, err
+}
