@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sashabaranov/go-openai"
+
 	"github.com/holdfast-ai/holdfast/internal/llm/wire"
 )
 
@@ -61,8 +63,8 @@ func answer(req wire.Request) wire.Completion {
 // worth remembering but that there was one.
 func remember(turn int) wire.Completion {
 	arguments := `{"history_entry":"There was a conversation with the demo model.","memory_update":""}`
-	return wire.Completion{Calls: []wire.Call{{
-		ID: fmt.Sprintf("call_%d", turn), Type: "function", Function: wire.FunctionCall{Name: "save_memory", Arguments: arguments},
+	return wire.Completion{Calls: []openai.ToolCall{{
+		ID: fmt.Sprintf("call_%d", turn), Type: "function", Function: openai.FunctionCall{Name: "save_memory", Arguments: arguments},
 	}}}
 }
 
@@ -76,18 +78,18 @@ func trailing(messages []wire.Message, role string) []wire.Message {
 }
 
 // callsIn returns the tool calls that the lines of text ask for.
-func callsIn(text string, turn int) []wire.Call {
-	var calls []wire.Call
+func callsIn(text string, turn int) []openai.ToolCall {
+	var calls []openai.ToolCall
 	for line := range strings.Lines(text) {
 		name, arguments := callOf(strings.TrimSpace(line))
 		if name == "" {
 			continue
 		}
 		raw, _ := json.Marshal(arguments) // strings always marshal
-		calls = append(calls, wire.Call{
+		calls = append(calls, openai.ToolCall{
 			ID:       fmt.Sprintf("call_%d_%d", turn, len(calls)+1),
 			Type:     "function",
-			Function: wire.FunctionCall{Name: name, Arguments: string(raw)},
+			Function: openai.FunctionCall{Name: name, Arguments: string(raw)},
 		})
 	}
 	return calls

@@ -3,6 +3,8 @@ package llmtest
 import (
 	"time"
 
+	"github.com/sashabaranov/go-openai"
+
 	"github.com/holdfast-ai/holdfast/internal/llm/wire"
 )
 
@@ -39,10 +41,10 @@ func Text(text string) Step { return Step{completion: wire.Completion{Content: t
 func Calls(calls ...Call) Step {
 	var c wire.Completion
 	for _, call := range calls {
-		c.Calls = append(c.Calls, wire.Call{
+		c.Calls = append(c.Calls, openai.ToolCall{
 			ID:       call.ID,
 			Type:     "function",
-			Function: wire.FunctionCall{Name: call.Name, Arguments: call.Arguments},
+			Function: openai.FunctionCall{Name: call.Name, Arguments: call.Arguments},
 		})
 	}
 	return Step{completion: c}
@@ -119,19 +121,19 @@ func (s Step) Thinking(reasoning string) Step {
 
 // Finish returns the step with another finish reason.
 func (s Step) Finish(reason string) Step {
-	s.completion.FinishReason = reason
+	s.completion.FinishReason = openai.FinishReason(reason)
 	return s
 }
 
 // Usage returns the step with the tokens that it is said to have used.
 func (s Step) Usage(prompt, completion int) Step {
-	s.completion.Usage = wire.Usage{PromptTokens: prompt, CompletionTokens: completion, TotalTokens: prompt + completion}
+	s.completion.Usage = openai.Usage{PromptTokens: prompt, CompletionTokens: completion, TotalTokens: prompt + completion}
 	return s
 }
 
 // Cached returns the step with the tokens of the prompt that are said to have
 // been in the provider's cache. It comes after Usage.
 func (s Step) Cached(tokens int) Step {
-	s.completion.Usage.PromptTokensDetails = &wire.PromptTokensDetails{CachedTokens: tokens}
+	s.completion.Usage.PromptTokensDetails = &openai.PromptTokensDetails{CachedTokens: tokens}
 	return s
 }

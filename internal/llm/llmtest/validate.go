@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/sashabaranov/go-openai"
+
 	"github.com/holdfast-ai/holdfast/internal/llm/wire"
 )
 
@@ -26,7 +28,7 @@ func Validate(req wire.Request) error {
 	if err := validateTools(req.Tools); err != nil {
 		return err
 	}
-	var open []wire.Call // calls of the last answer without a result
+	var open []openai.ToolCall // calls of the last answer without a result
 	last := ""
 	for i, m := range req.Messages {
 		if len(open) > 0 && m.Role != "tool" {
@@ -93,7 +95,7 @@ func validateImages(m wire.Message) error {
 	return nil
 }
 
-func validateCalls(calls []wire.Call) ([]wire.Call, error) {
+func validateCalls(calls []openai.ToolCall) ([]openai.ToolCall, error) {
 	seen := map[string]bool{}
 	for _, call := range calls {
 		var object map[string]json.RawMessage
@@ -115,7 +117,7 @@ func validateCalls(calls []wire.Call) ([]wire.Call, error) {
 }
 
 // answerCall takes the call that m is the result of off open.
-func answerCall(open []wire.Call, m wire.Message) ([]wire.Call, error) {
+func answerCall(open []openai.ToolCall, m wire.Message) ([]openai.ToolCall, error) {
 	switch {
 	case len(open) == 0:
 		return nil, fmt.Errorf("result %s is of no call before it", m.ToolCallID)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/internal/llm/wire"
@@ -19,7 +20,7 @@ func TestEventsSayTheWholeAnswer(t *testing.T) {
 			var got, arguments strings.Builder
 			events := wire.Events(wire.Request{}, wire.Completion{
 				Content: text,
-				Calls:   []wire.Call{{ID: "1", Function: wire.FunctionCall{Name: "a", Arguments: `{"ü":"世"}`}}},
+				Calls:   []openai.ToolCall{{ID: "1", Function: openai.FunctionCall{Name: "a", Arguments: `{"ü":"世"}`}}},
 			})
 			require.Equal(t, "data: [DONE]\n\n", string(events[len(events)-1]))
 			for _, event := range events[:len(events)-1] {
@@ -27,7 +28,7 @@ func TestEventsSayTheWholeAnswer(t *testing.T) {
 					Choices []struct {
 						Delta struct {
 							Content   string
-							ToolCalls []wire.Call `json:"tool_calls"`
+							ToolCalls []openai.ToolCall `json:"tool_calls"`
 						}
 					}
 				}

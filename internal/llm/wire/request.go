@@ -1,5 +1,7 @@
-// Package wire has the server's side of the chat-completion API: what the demo
-// model and the scriptable server for tests have in common.
+// Package wire is the server side of the chat-completion API, shared by the demo
+// model and the scripted server of the tests. Answers use go-openai's types;
+// requests have their own, which keep what tests check: whether content was null,
+// in parts, or missing.
 package wire
 
 import (
@@ -8,12 +10,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/sashabaranov/go-openai"
 )
 
 // requestLimit bounds, in bytes, the body of a request.
 const requestLimit = 64 << 20
 
-// Request is a chat-completion request as it arrived.
+// Request is a chat-completion request as received.
 type Request struct {
 	Model               string    `json:"model"`
 	Messages            []Message `json:"messages"`
@@ -30,21 +34,21 @@ type Request struct {
 
 // Message is one message of a request.
 type Message struct {
-	Role             string  `json:"role"`
-	Content          Content `json:"content"`
-	ToolCalls        []Call  `json:"tool_calls,omitempty"`
-	ToolCallID       string  `json:"tool_call_id,omitempty"`
-	Name             string  `json:"name,omitempty"`
-	ReasoningContent string  `json:"reasoning_content,omitempty"`
+	Role             string            `json:"role"`
+	Content          Content           `json:"content"`
+	ToolCalls        []openai.ToolCall `json:"tool_calls,omitempty"`
+	ToolCallID       string            `json:"tool_call_id,omitempty"`
+	Name             string            `json:"name,omitempty"`
+	ReasoningContent string            `json:"reasoning_content,omitempty"`
 }
 
-// Content is the text of a message, given as such or as a list of parts, and the
-// images among these.
+// Content is the text of a message, sent as a string or as a list of parts, and the
+// images among the parts.
 type Content struct {
 	Text    string
-	Images  []string // their URLs, in order
-	Present bool     // the key was there
-	Null    bool     // with null
+	Images  []string // URLs, in order
+	Present bool     // the field was sent
+	Null    bool     // the field was null
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -71,20 +75,6 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Call is a tool call, in requests and in answers.
-type Call struct {
-	Index    *int         `json:"index,omitempty"` // in streams only
-	ID       string       `json:"id,omitempty"`
-	Type     string       `json:"type,omitempty"`
-	Function FunctionCall `json:"function"`
-}
-
-// FunctionCall says what a tool call calls.
-type FunctionCall struct {
-	Name      string `json:"name,omitempty"`
-	Arguments string `json:"arguments"`
-}
-
 // Tool is a tool that a request offers.
 type Tool struct {
 	Type     string `json:"type"`
@@ -97,7 +87,7 @@ type Tool struct {
 
 // ReadRequest reads the body of a chat-completion request.
 func ReadRequest(w http.ResponseWriter, r *http.Request) (Request, error) {
-	// All of it is read: only then does the server notice that a client went away.
+	// Only after reading everything does the server notice a client that goes away.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
 	if err != nil {
 		return Request{}, fmt.Errorf("read request: %w", err)
