@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/holdfast-ai/holdfast/internal/process"
 )
 
 const (
@@ -63,7 +65,7 @@ func (c *command) start(j job, input *os.File) error {
 	c.cmd = exec.Command(shell(), "-c", j.Command) //nolint:noctx // await ends it
 	c.cmd.Dir = j.Dir
 	c.cmd.Stdout, c.cmd.Stderr = writer, writer
-	c.cmd.SysProcAttr = commandAttributes()
+	c.cmd.SysProcAttr = process.Attributes()
 	if input != nil {
 		stdin, writer, err := os.Pipe()
 		if err != nil {
@@ -80,7 +82,7 @@ func (c *command) start(j job, input *os.File) error {
 	}
 	go func() {
 		defer close(c.exited)
-		awaitExit(c.cmd)
+		process.AwaitExit(c.cmd)
 	}()
 	go func() {
 		defer close(c.drained)

@@ -17,18 +17,17 @@ import (
 )
 
 const (
-	// margin is how much longer a call may take than its server has: our own
-	// timeout has the better message.
-	margin = 5 * time.Second
-	// probePatience is how long a server that did not answer has to give a sign of life.
-	probePatience = 10 * time.Second
+	// margin is added to a server's timeout for the call's, since our own timeout has
+	// the better error message.
+	margin       = 5 * time.Second
+	probeTimeout = 10 * time.Second
 )
 
-// tool returns a server's tool as one of ours.
+// tool converts a server's tool.
 func (s *server) tool(t *sdk.Tool) tool.Tool {
 	schema, usable := newSchema(t.InputSchema)
 	if !usable {
-		s.log.Warn("mcp tool has no usable schema of its arguments", "tool", t.Name)
+		s.log.Warn("mcp tool has no usable argument schema", "tool", t.Name)
 	}
 	kind, readOnly := kindOf(t.Annotations)
 	name := toolName(s.Name, t.Name, s.names)
@@ -49,7 +48,8 @@ func (s *server) tool(t *sdk.Tool) tool.Tool {
 	}
 }
 
-// kindOf says what a server's hints allow. A tool without hints may do anything.
+// kindOf derives a tool's kind from the server's hints. A tool without hints may do
+// anything.
 func kindOf(hints *sdk.ToolAnnotations) (kind tool.Kind, readOnly bool) {
 	switch {
 	case hints == nil:
@@ -63,8 +63,8 @@ func kindOf(hints *sdk.ToolAnnotations) (kind tool.Kind, readOnly bool) {
 	}
 }
 
-// destructive says whether a tool may destroy something: by the protocol, any may that
-// does not say otherwise.
+// destructive reports whether a tool may be destructive, which is the protocol's
+// default.
 func destructive(hints *sdk.ToolAnnotations) bool {
 	return hints == nil || !hints.ReadOnlyHint && (hints.DestructiveHint == nil || *hints.DestructiveHint)
 }
@@ -85,7 +85,7 @@ func (s *server) call(ctx context.Context, kind tool.Kind, name string, argument
 	return toolResult(answer), nil
 }
 
-// progress shows how a call gets on.
+// progress passes on a call's progress notification.
 func (s *server) progress(_ context.Context, request *sdk.ProgressNotificationClientRequest) {
 	show, found := s.shown.Load(request.Params.ProgressToken)
 	if !found {
@@ -100,8 +100,8 @@ func (s *server) progress(_ context.Context, request *sdk.ProgressNotificationCl
 	}
 }
 
-// ask makes one request, within the server's timeout. A session that turns out to
-// be over before the server saw the request is replaced, once.
+// ask makes one request, within the server's timeout. If the session ended before
+// the server received the request, it reconnects once.
 func ask[T any](ctx context.Context, s *server, kind tool.Kind, request func(context.Context, *sdk.ClientSession) (T, error)) (T, error) {
 	own, cancel := context.WithTimeoutCause(ctx, s.Timeout, errTooSlow)
 	defer cancel()
@@ -129,7 +129,7 @@ func askOnce[T any](ctx context.Context, s *server, request func(context.Context
 		return answer, false, nil
 	case ctx.Err() != nil:
 		if errors.Is(context.Cause(ctx), errTooSlow) {
-			session.probe(ctx, min(s.Timeout, probePatience))
+			session.probe(ctx, min(s.Timeout, probeTimeout))
 		}
 		return answer, false, err
 	case sent.Load() == 0 && remote.As(err) == nil:
@@ -144,8 +144,8 @@ func askOnce[T any](ctx context.Context, s *server, request func(context.Context
 	return answer, false, err
 }
 
-// awaitedTool stands for a tool of a server, one of those given, that was not
-// reached yet: it may be any.
+// awaitedTool returns a tool that waits for its server, one of those given, which
+// were not reached yet.
 func awaitedTool(name string, servers []*server) tool.Tool {
 	t := tool.Tool{Spec: llm.ToolSpec{Name: name, Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, Kind: tool.Once, Destructive: true}
 	for _, s := range servers {
@@ -168,7 +168,7 @@ func awaitedTool(name string, servers []*server) tool.Tool {
 				}
 			}
 		}
-		return tool.Result{}, fmt.Errorf("there is no tool %q", name)
+		return tool.Result{}, fmt.Errorf("unknown tool %q", name)
 	}
 	return t
 }

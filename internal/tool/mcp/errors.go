@@ -16,18 +16,18 @@ import (
 // errTooSlow is the cause of a call's own deadline.
 var errTooSlow = errors.New("timeout")
 
-// unsent is the cause of a call's failure that the server did not begin to serve.
+// unsent wraps the failure of a call that the server did not receive.
 type unsent struct{ error }
 
 func (u unsent) Unwrap() error { return u.error }
 
-// sentKey is where a context has the mark that its request may be served.
+// sentKey is the context key of a request's mark.
 type sentKey struct{}
 
-// withMark returns a context for one request, and the mark of it: how many messages
-// a transport has sent for it that may be served. It counts one before it sends it,
-// and takes it back when it was not sent or was refused: the SDK's errors do not
-// tell. That the request is given up is a message of its own.
+// withMark returns a context for one request, and its mark: the number of messages
+// sent for it that the server may process. Transports increment it before sending,
+// and decrement it if the message was not sent or was refused, since the SDK's errors
+// do not tell. A cancellation counts as a message.
 func withMark(ctx context.Context) (context.Context, *atomic.Int32) {
 	sent := &atomic.Int32{}
 	return context.WithValue(ctx, sentKey{}, sent), sent
@@ -41,12 +41,12 @@ func sentMark(ctx context.Context) *atomic.Int32 {
 	return &atomic.Int32{}
 }
 
-// failed is an error of the server's transport.
+// failed returns an error of the server's transport.
 func (s *server) failed(status int, retryAfter time.Duration, err error) *remote.Error {
 	return &remote.Error{Service: "mcp " + s.Name, Status: status, RetryAfter: retryAfter, Err: err}
 }
 
-// transportError is err, which a connection failed with, as a *remote.Error.
+// transportError converts a connection's error to a *remote.Error.
 func (s *server) transportError(err error) *remote.Error {
 	if failed := remote.As(err); failed != nil {
 		return failed
@@ -57,15 +57,15 @@ func (s *server) transportError(err error) *remote.Error {
 	return s.failed(0, 0, fmt.Errorf("no usable answer: %w", bare(err)))
 }
 
-// answered reports whether err is what the server answered.
+// answered reports whether err is the server's response.
 func answered(err error) bool {
 	_, ok := errors.AsType[*jsonrpc.Error](err)
 	return ok && remote.As(err) == nil
 }
 
-// verdict is what a call's caller is told of err: one that another attempt may
-// cure is a *remote.Error, unless the tool must not run again. ctx is the call's,
-// own the one with our deadline.
+// verdict converts the error of a call for its caller. A retryable one is a
+// *remote.Error unless the tool must not run again. ctx is the call's context, own
+// the one with our deadline.
 func (s *server) verdict(ctx, own context.Context, kind tool.Kind, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -84,20 +84,20 @@ func (s *server) verdict(ctx, own context.Context, kind tool.Kind, err error) er
 	case kind != tool.Once, failed.Permanent():
 		return failed
 	case idle:
-		return fmt.Errorf("%s; nothing was done", failed.Error())
+		return fmt.Errorf("%s; the call had no effect", failed.Error())
 	default:
 		return fmt.Errorf("%s: %w", failed.Error(), tool.ErrOutcomeUnknown)
 	}
 }
 
-// tooSlow is the end of a call that took too long. Another attempt would, too.
+// tooSlow returns the error of a call that timed out. It is not retryable.
 func (s *server) tooSlow(kind tool.Kind, idle bool) error {
 	switch {
 	case idle:
-		return fmt.Errorf("mcp %s is not up after %s, nothing was done; try again later", s.Name, s.Timeout)
+		return fmt.Errorf("mcp %s was not reachable within %s and the call had no effect; try again later", s.Name, s.Timeout)
 	case kind == tool.Once:
-		return fmt.Errorf("mcp %s did not answer within %s and was told to stop: %w", s.Name, s.Timeout, tool.ErrOutcomeUnknown)
+		return fmt.Errorf("mcp %s did not answer within %s and the call was cancelled: %w", s.Name, s.Timeout, tool.ErrOutcomeUnknown)
 	default:
-		return fmt.Errorf("mcp %s did not answer within %s and was told to stop", s.Name, s.Timeout)
+		return fmt.Errorf("mcp %s did not answer within %s and the call was cancelled", s.Name, s.Timeout)
 	}
 }

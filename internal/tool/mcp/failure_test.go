@@ -146,7 +146,7 @@ func TestADeadServerDoesNotMatter(t *testing.T) {
 		require.Equal(t, tool.Once, stands.Kind)
 		_, err = run(t.Context(), t, stands, nil)
 		require.ErrorContains(t, err, text)
-		require.ErrorContains(t, err, "nothing was done")
+		require.ErrorContains(t, err, "the call had no effect")
 		require.NotContains(t, err.Error(), "secret-key")
 	}
 }
@@ -282,7 +282,7 @@ func TestWhatAServerAnswersInsteadOfServing(t *testing.T) {
 				require.Equal(t, 7*time.Second, remote.As(err).RetryAfter)
 				require.False(t, remote.As(err).Permanent())
 			},
-			func(t *testing.T, err error) { require.ErrorContains(t, err, "slow down; nothing was done") },
+			func(t *testing.T, err error) { require.ErrorContains(t, err, "slow down; the call had no effect") },
 		},
 		{
 			"it broke",
@@ -366,7 +366,7 @@ func TestAServerThatIsAway(t *testing.T) {
 	require.NotNil(t, remote.As(err))
 	require.False(t, remote.As(err).Permanent())
 	_, err = run(t.Context(), t, write, args{"text": "x"})
-	require.ErrorContains(t, err, "nothing was done")
+	require.ErrorContains(t, err, "the call had no effect")
 	require.Nil(t, remote.As(err))
 	require.NotContains(t, err.Error(), "POST")
 }
@@ -385,7 +385,7 @@ func TestCloseDoesNotWaitForCalls(t *testing.T) {
 		servers.Close()
 		require.ErrorIs(t, <-ended, tool.ErrOutcomeUnknown)
 		_, err := hang.Run(ctx, tool.Call{})
-		require.ErrorContains(t, err, "nothing was done")
+		require.ErrorContains(t, err, "the call had no effect")
 		require.False(t, errors.Is(err, tool.ErrOutcomeUnknown))
 	})
 }

@@ -28,7 +28,7 @@ type promptsArgs struct {
 	Arguments map[string]string `json:"arguments,omitempty" jsonschema:"arguments of the prompt"`
 }
 
-// feature is a tool for what some servers have besides tools.
+// feature is a tool for the resources or prompts of servers.
 type feature struct {
 	tool.Tool
 	has func(lists) bool
@@ -56,7 +56,7 @@ func (s *Servers) newFeatures() ([]feature, error) {
 	return features, nil
 }
 
-// of is the feature's tool when these servers have it.
+// of returns the feature's tool for the servers that have it.
 func (f feature) of(servers []string) tool.Tool {
 	t := f.Tool
 	t.Spec.Description += " Servers: " + strings.Join(servers, ", ") + "."
@@ -74,7 +74,7 @@ func (s *Servers) having(f feature) []string {
 	return names
 }
 
-// server returns the server of that name and what it has.
+// server returns the server of that name and its lists.
 func (s *Servers) server(name string) (*server, lists, error) {
 	i := slices.IndexFunc(s.servers, func(each *server) bool { return each.Name == name })
 	if i < 0 {
@@ -82,7 +82,7 @@ func (s *Servers) server(name string) (*server, lists, error) {
 		for _, each := range s.servers {
 			names = append(names, each.Name)
 		}
-		return nil, lists{}, fmt.Errorf("there is no server %q; there are: %s", name, strings.Join(names, ", "))
+		return nil, lists{}, fmt.Errorf("unknown server %q; available: %s", name, strings.Join(names, ", "))
 	}
 	return s.servers[i], s.servers[i].known(), nil
 }
@@ -92,13 +92,13 @@ func (s *Servers) resources(ctx context.Context, _ tool.Call, args resourcesArgs
 	if err != nil {
 		return tool.Result{}, err
 	}
-	var out text
+	var out []string
 	if args.URI == "" {
 		for _, r := range known.resources {
-			out.add(fmt.Sprintf("- %s (%s)", r.URI, describe(r.Name, r.Title, r.MIMEType, r.Description)))
+			out = append(out, fmt.Sprintf("- %s (%s)", r.URI, describe(r.Name, r.Title, r.MIMEType, r.Description)))
 		}
 		for _, t := range known.templates {
-			out.add(fmt.Sprintf("- %s (%s)", t.URITemplate, describe("a template", t.Name, t.Title, t.MIMEType, t.Description)))
+			out = append(out, fmt.Sprintf("- %s (%s)", t.URITemplate, describe("template", t.Name, t.Title, t.MIMEType, t.Description)))
 		}
 		return listing(out, args.Server, "resources"), nil
 	}
@@ -109,9 +109,9 @@ func (s *Servers) resources(ctx context.Context, _ tool.Call, args resourcesArgs
 		return tool.Result{}, err
 	}
 	for _, content := range answer.Contents {
-		out.add(resourceText(content))
+		out = append(out, resourceText(content))
 	}
-	return tool.Result{Text: out.String()}, nil
+	return tool.Result{Text: joined(out)}, nil
 }
 
 func (s *Servers) prompts(ctx context.Context, _ tool.Call, args promptsArgs) (tool.Result, error) {
@@ -119,13 +119,13 @@ func (s *Servers) prompts(ctx context.Context, _ tool.Call, args promptsArgs) (t
 	if err != nil {
 		return tool.Result{}, err
 	}
-	var out text
+	var out []string
 	if args.Name == "" {
 		if len(args.Arguments) > 0 {
-			return tool.Result{}, errors.New("arguments are for a prompt; name it")
+			return tool.Result{}, errors.New("arguments require the name of a prompt")
 		}
 		for _, p := range known.prompts {
-			out.add(fmt.Sprintf("- %s (%s)", p.Name, describe(p.Title, p.Description, promptArguments(p))))
+			out = append(out, fmt.Sprintf("- %s (%s)", p.Name, describe(p.Title, p.Description, promptArguments(p))))
 		}
 		return listing(out, args.Server, "prompts"), nil
 	}
@@ -136,19 +136,19 @@ func (s *Servers) prompts(ctx context.Context, _ tool.Call, args promptsArgs) (t
 		return tool.Result{}, err
 	}
 	for _, m := range answer.Messages {
-		out.add(fmt.Sprintf("%s: %s", m.Role, contentText(m.Content)))
+		out = append(out, fmt.Sprintf("%s: %s", m.Role, contentText(m.Content)))
 	}
-	return tool.Result{Text: out.String()}, nil
+	return tool.Result{Text: joined(out)}, nil
 }
 
-func listing(out text, server, what string) tool.Result {
-	if out.parts.Len() == 0 {
+func listing(out []string, server, what string) tool.Result {
+	if len(out) == 0 {
 		return tool.Result{Text: fmt.Sprintf("%s has no %s", server, what)}
 	}
-	return tool.Result{Text: out.String()}
+	return tool.Result{Text: joined(out)}
 }
 
-// promptArguments says what a prompt takes.
+// promptArguments describes the arguments of a prompt.
 func promptArguments(p *sdk.Prompt) string {
 	var names []string
 	for _, a := range p.Arguments {

@@ -44,7 +44,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 		arguments  args
 		text       string
 	}{
-		{"resources", "mcp_resources", args{"server": "library"}, "- file:///logo (logo, image/png)\n- file:///readme (readme, Read it first.)\n- page://{number} (a template, page)"},
+		{"resources", "mcp_resources", args{"server": "library"}, "- file:///logo (logo, image/png)\n- file:///readme (readme, Read it first.)\n- page://{number} (template, page)"},
 		{"a text", "mcp_resources", args{"server": "library", "uri": "file:///readme"}, "about file:///readme"},
 		{"one of a template", "mcp_resources", args{"server": "library", "uri": "page://7"}, "about page://7"},
 		{"something binary", "mcp_resources", args{"server": "library", "uri": "file:///logo"}, "[resource file:///logo: image/png, 1234 bytes, not shown]"},
@@ -65,13 +65,13 @@ func TestResourcesAndPrompts(t *testing.T) {
 	}
 
 	_, err := call(t, servers, "mcp_resources", args{"server": "nobody"})
-	require.EqualError(t, err, `there is no server "nobody"; there are: fake, library`)
+	require.EqualError(t, err, `unknown server "nobody"; available: fake, library`)
 	_, err = call(t, servers, "mcp_resources", args{"server": "library", "uri": "file:///nothing"})
 	require.ErrorContains(t, err, "mcp library: ")
 	_, err = call(t, servers, "mcp_prompts", args{"server": "library", "name": "nothing"})
 	require.ErrorContains(t, err, "mcp library: ")
 	_, err = call(t, servers, "mcp_prompts", args{"server": "library", "arguments": args{"file": "a"}})
-	require.ErrorContains(t, err, "name it")
+	require.ErrorContains(t, err, "require the name of a prompt")
 }
 
 func TestNoResourcesNoTool(t *testing.T) {
@@ -107,7 +107,7 @@ func TestContents(t *testing.T) {
 	}{
 		{"texts", &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a"}, &sdk.TextContent{Text: "b"}}}, tool.Result{Text: "a\nb"}},
 		{"nothing", &sdk.CallToolResult{Content: []sdk.Content{}}, tool.Result{}},
-		{"a failure", &sdk.CallToolResult{Content: []sdk.Content{}, IsError: true}, tool.Result{Text: "the tool failed and did not say why", Failed: true}},
+		{"a failure", &sdk.CallToolResult{Content: []sdk.Content{}, IsError: true}, tool.Result{Text: "the tool failed without an error message", Failed: true}},
 		{"only structure", &sdk.CallToolResult{Content: []sdk.Content{}, StructuredContent: map[string]any{"b": 1, "a": []int{2}}}, tool.Result{Text: `{"a":[2],"b":1}`}},
 		{"structure beside text", &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a"}}, StructuredContent: map[string]any{"b": 1}}, tool.Result{Text: "a"}},
 		{"an image and a sound", &sdk.CallToolResult{Content: []sdk.Content{

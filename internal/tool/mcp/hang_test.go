@@ -103,7 +103,7 @@ func TestAServerThatHangsUnderLoadIsStartedAnew(t *testing.T) {
 
 	written, lost := noted(folder(described), "written"), map[tool.Kind]int{}
 	for e := range ends {
-		hung := e.err != nil && strings.Contains(e.err.Error(), "no sign of life")
+		hung := e.err != nil && strings.Contains(e.err.Error(), "did not respond to a ping")
 		if hung {
 			lost[e.kind]++
 			require.Equal(t, e.kind == tool.Repeatable, remote.As(e.err) != nil, "%s: %v", e.kind, e.err)
@@ -199,7 +199,7 @@ func TestAnHTTPServerThatHangsUnderLoad(t *testing.T) {
 	for givenUp.Err() == nil {
 		group.Go(func() {
 			_, err := echo.Run(ctx, tool.Call{Arguments: json.RawMessage(`{"text":"x"}`)})
-			if remote.As(err) != nil && strings.Contains(err.Error(), "no sign of life") {
+			if remote.As(err) != nil && strings.Contains(err.Error(), "did not respond to a ping") {
 				stop()
 			}
 		})

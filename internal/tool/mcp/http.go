@@ -24,28 +24,26 @@ import (
 )
 
 const (
-	// resumeLimit is how often the SDK asks for a broken stream of events before it
-	// gives the session up. Without any, a proxy that ends idle streams would end
-	// the session, and all calls with it. No call is sent again by this.
-	resumeLimit = 40
-	// listenLimit is how long a server has to grant the stream of its notifications.
-	listenLimit = 5 * time.Second
-	// goodbye is how long the end of a session may take.
-	goodbye     = 2 * time.Second
-	detailLimit = 300 // bytes of what a server says about a refusal
-	bodyLimit   = 64 << 10
+	// resumeLimit is how often the SDK reconnects a broken event stream before it
+	// closes the session. Without it, a proxy that closes idle streams would end the
+	// session and all calls. It does not resend calls.
+	resumeLimit  = 40
+	listenLimit  = 5 * time.Second // for the server to open its notification stream
+	closeTimeout = 2 * time.Second
+	detailLimit  = 300 // bytes of a server's error message
+	bodyLimit    = 64 << 10
 )
 
-// link is a connection over HTTP. It is a transport, connected once, and what its
-// requests go through.
+// link is a connection over HTTP. It is a transport, connected once, and the round
+// tripper of its requests.
 type link struct {
 	server   *server
 	client   *http.Transport
 	ctx      context.Context // ends with the connection
 	cancel   context.CancelFunc
 	conn     atomic.Pointer[sdk.Connection]
-	listened atomic.Bool  // the stream of notifications was asked for
-	signs    atomic.Int64 // of life: answers, and what came of their bodies
+	listened atomic.Bool  // the notification stream was requested
+	received atomic.Int64 // responses, and reads of their bodies
 }
 
 func newLink(s *server) *link {
@@ -66,10 +64,10 @@ func (l *link) Connect(ctx context.Context) (sdk.Connection, error) {
 	return conn, err
 }
 
-// sameHost keeps what is secret in headers from being sent elsewhere.
+// sameHost refuses redirects to other hosts, which must not get the headers' secrets.
 func sameHost(request *http.Request, via []*http.Request) error {
 	if request.URL.Host != via[0].URL.Host || request.URL.Scheme != via[0].URL.Scheme || len(via) > 5 {
-		return fmt.Errorf("it redirects to %s; its URL needs to be corrected in the configuration", request.URL.Host)
+		return fmt.Errorf("the server redirects to %s; correct its URL in the configuration", request.URL.Host)
 	}
 	return nil
 }
@@ -79,12 +77,11 @@ func (l *link) close(session *sdk.ClientSession) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// It tells the server, and waits for calls; there is nobody to tell an error.
-		_ = session.Close()
+		_ = session.Close() // notifies the server and waits for calls
 	}()
 	select {
 	case <-done:
-	case <-time.After(goodbye):
+	case <-time.After(closeTimeout):
 	}
 	l.abort()
 }
@@ -93,7 +90,7 @@ func (l *link) close(session *sdk.ClientSession) {
 func (l *link) abort() {
 	l.cancel()
 	if conn := l.conn.Load(); conn != nil {
-		_ = (*conn).Close() // its goodbye fails, as requests do now
+		_ = (*conn).Close() // requests fail by now, including its own
 	}
 	l.client.CloseIdleConnections()
 }
@@ -101,12 +98,11 @@ func (l *link) abort() {
 // why implements transport.
 func (l *link) why() string { return "" }
 
-// heard implements transport.
-func (l *link) heard() int64 { return l.signs.Load() }
+// activity implements transport.
+func (l *link) activity() int64 { return l.received.Load() }
 
-// RoundTrip implements [http.RoundTripper]. What fails is a *remote.Error, which
-// the SDK takes for the failure of that request alone: its own reading of answers
-// ends the whole session.
+// RoundTrip implements [http.RoundTripper]. It returns a *remote.Error for failed
+// responses, so that only the request fails: the SDK would end the whole session.
 func (l *link) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodGet && l.listened.CompareAndSwap(false, true) {
 		return l.listen(request)
@@ -114,14 +110,14 @@ func (l *link) RoundTrip(request *http.Request) (*http.Response, error) {
 	return l.send(request)
 }
 
-// listen asks for the stream of notifications. A server that does not grant it has
-// none: the SDK would wait for it without bound, and nothing else depends on it.
+// listen requests the notification stream, which is optional. It reports a server
+// that does not open it in time as one without: the SDK would wait forever.
 func (l *link) listen(request *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(request.Context())
 	impatient := time.AfterFunc(listenLimit, cancel)
 	response, err := l.send(request.WithContext(ctx))
 	if err == nil && impatient.Stop() && response.StatusCode == http.StatusOK {
-		response.Body = &body{ReadCloser: response.Body, signs: &l.signs, release: cancel}
+		response.Body = &body{ReadCloser: response.Body, received: &l.received, release: cancel}
 		return response, nil
 	}
 	if err == nil {
@@ -136,9 +132,9 @@ func (l *link) listen(request *http.Request) (*http.Response, error) {
 
 func (l *link) send(request *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(request.Context())
-	stop := context.AfterFunc(l.ctx, cancel) //nolint:contextcheck // the end of the connection ends the request, too
+	stop := context.AfterFunc(l.ctx, cancel) //nolint:contextcheck // the end of the connection ends the request
 	release := func() { stop(); cancel() }
-	var once sync.Once // the transport may try several connections
+	var once sync.Once // the transport may use several connections
 	count := func(httptrace.GotConnInfo) { once.Do(func() { sentMark(ctx).Add(1) }) }
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: count})
 	sent := request.Clone(traced)
@@ -147,8 +143,8 @@ func (l *link) send(request *http.Request) (*http.Response, error) {
 	}
 	response, err := l.client.RoundTrip(sent)
 	if err == nil {
-		l.signs.Add(1)
-		response.Body = &body{ReadCloser: response.Body, signs: &l.signs, release: release}
+		l.received.Add(1)
+		response.Body = &body{ReadCloser: response.Body, received: &l.received, release: release}
 		return l.answer(request, response)
 	}
 	release()
@@ -158,7 +154,7 @@ func (l *link) send(request *http.Request) (*http.Response, error) {
 	return nil, l.server.failed(0, 0, err)
 }
 
-// answer reads what came, except for a stream of events.
+// answer reads a response, unless it is an event stream, and checks it.
 func (l *link) answer(request *http.Request, response *http.Response) (*http.Response, error) {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if response.StatusCode < http.StatusBadRequest && kind == "text/event-stream" {
@@ -173,11 +169,11 @@ func (l *link) answer(request *http.Request, response *http.Response) (*http.Res
 	switch {
 	case request.Context().Err() != nil:
 		return nil, request.Context().Err()
-	case forgotten(request, response, data):
+	case sessionUnknown(request, response, data):
 		if request.Method == http.MethodPost {
 			sentMark(request.Context()).Add(-1)
 		}
-		// With a body the SDK would take it for an answer, and keep the session.
+		// With a body, the SDK would take it for an answer and keep the session.
 		response.StatusCode, response.Body = http.StatusNotFound, http.NoBody
 		return response, nil
 	case response.StatusCode >= http.StatusBadRequest && !isAnswer(response, data):
@@ -185,26 +181,26 @@ func (l *link) answer(request *http.Request, response *http.Response) (*http.Res
 	case err != nil:
 		return nil, l.server.failed(0, 0, err)
 	case len(data) > limit:
-		return nil, l.server.failed(0, 0, fmt.Errorf("its answer is larger than %d MB", limit>>20))
+		return nil, l.server.failed(0, 0, fmt.Errorf("the response is larger than %d MB", limit>>20))
 	}
 	response.Body = io.NopCloser(bytes.NewReader(data))
 	return response, nil
 }
 
-// forgotten reports whether the server does not know the session any more. Many
-// answer with 400 and an error of their own instead of the 404 of the protocol.
-func forgotten(request *http.Request, response *http.Response, data []byte) bool {
+// sessionUnknown reports whether the server no longer knows the session. Many answer
+// 400 with a server-defined error instead of the protocol's 404.
+func sessionUnknown(request *http.Request, response *http.Response, data []byte) bool {
 	if request.Header.Get("Mcp-Session-Id") == "" {
 		return false
 	}
-	const codeOfItsOwn = -32000
+	const serverDefined = -32000
 	failed := protocolError(data)
 	return response.StatusCode == http.StatusNotFound ||
-		response.StatusCode == http.StatusBadRequest && failed != nil && failed.Code == codeOfItsOwn
+		response.StatusCode == http.StatusBadRequest && failed != nil && failed.Code == serverDefined
 }
 
-// isAnswer reports whether a response that is no success is the answer to a
-// request: an error in JSON-RPC.
+// isAnswer reports whether an error response is a JSON-RPC error, the answer to a
+// request.
 func isAnswer(response *http.Response, data []byte) bool {
 	if response.StatusCode != http.StatusBadRequest && response.StatusCode != http.StatusNotFound {
 		return false
@@ -214,21 +210,20 @@ func isAnswer(response *http.Response, data []byte) bool {
 	return err == nil && ok && answer.Error != nil
 }
 
-// protocolError is the JSON-RPC error in a body, or nil.
+// protocolError returns the JSON-RPC error in a body, or nil.
 func protocolError(data []byte) *jsonrpc.Error {
 	var answer struct {
 		Version string         `json:"jsonrpc"`
 		Error   *jsonrpc.Error `json:"error"`
 	}
-	_ = json.Unmarshal(data, &answer) // what is no JSON has no version either
+	_ = json.Unmarshal(data, &answer) // invalid JSON has no version
 	if answer.Version == "" {
 		return nil
 	}
 	return answer.Error
 }
 
-// refused turns a response that is no success into an error. A request that was
-// refused for what it is was not served.
+// refused converts an error response. A request refused with 4xx was not processed.
 func (l *link) refused(request *http.Request, response *http.Response, kind string, data []byte) error {
 	if response.StatusCode < http.StatusInternalServerError && request.Method == http.MethodPost {
 		sentMark(request.Context()).Add(-1)
@@ -241,17 +236,17 @@ func (l *link) refused(request *http.Request, response *http.Response, kind stri
 	return l.server.failed(response.StatusCode, remote.RetryAfter(response.Header, time.Now()), err)
 }
 
-// body is a response's, whose end releases what the request holds.
+// body is a response body that counts reads and releases the request on Close.
 type body struct {
 	io.ReadCloser
-	signs   *atomic.Int64 // counts what is read
-	release func()
+	received *atomic.Int64
+	release  func()
 }
 
 func (b *body) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
 	if n > 0 {
-		b.signs.Add(1)
+		b.received.Add(1)
 	}
 	return n, err
 }
@@ -261,7 +256,7 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// bare is an error without the URL, which is known and may have a key in it.
+// bare returns an error without the URL, which may contain a key.
 func bare(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err

@@ -14,13 +14,11 @@ import (
 )
 
 const (
-	// listTimeout is how long a server has to list what it has.
 	listTimeout = 30 * time.Second
-	// listLimit bounds each of a server's lists.
-	listLimit = 1000
+	listLimit   = 1000 // entries of each list
 )
 
-// lists are what a server has.
+// lists are what a server offers.
 type lists struct {
 	read      time.Time // zero: never
 	tools     []tool.Tool
@@ -29,13 +27,13 @@ type lists struct {
 	prompts   []*sdk.Prompt
 }
 
-// read reads the lists.
+// read updates the lists.
 func (s *server) read(ctx context.Context, session *sdk.ClientSession) error {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	l, err := within(ctx, func() (lists, error) { return s.list(ctx, session) })
 	if err != nil {
-		return fmt.Errorf("list what there is: %w", err)
+		return fmt.Errorf("list tools, resources and prompts: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +58,7 @@ func (s *server) list(ctx context.Context, session *sdk.ClientSession) (l lists,
 		if l.resources, err = collect(session.Resources(ctx, nil)); err != nil {
 			return l, err
 		}
-		// Servers that have none may not know the question.
+		// Servers without templates may not implement this.
 		l.templates, _ = collect(session.ResourceTemplates(ctx, nil))
 	}
 	if has.Prompts != nil {
@@ -69,7 +67,7 @@ func (s *server) list(ctx context.Context, session *sdk.ClientSession) (l lists,
 	return l, err
 }
 
-// collect returns what there is, up to the limit: a server may go on for ever.
+// collect returns the items up to listLimit, since a server's list may be endless.
 func collect[T any](all iter.Seq2[T, error]) ([]T, error) {
 	var items []T
 	for item, err := range all {
@@ -83,7 +81,7 @@ func collect[T any](all iter.Seq2[T, error]) ([]T, error) {
 	return items, nil
 }
 
-// tools returns the tools that are wanted of those listed, sorted by name.
+// tools converts the configured ones of the listed tools, sorted by name.
 func (s *server) tools(listed []*sdk.Tool) []tool.Tool {
 	tools := make([]tool.Tool, 0, len(listed))
 	missing := slices.Clone(s.Tools)
@@ -95,7 +93,7 @@ func (s *server) tools(listed []*sdk.Tool) []tool.Tool {
 		tools = append(tools, s.tool(t))
 	}
 	if len(missing) > 0 {
-		s.log.Warn("mcp server has not all tools that are configured", "missing", missing)
+		s.log.Warn("mcp server lacks configured tools", "missing", missing)
 	}
 	slices.SortFunc(tools, func(a, b tool.Tool) int { return strings.Compare(a.Spec.Name, b.Spec.Name) })
 	return tools

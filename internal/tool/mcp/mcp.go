@@ -1,6 +1,5 @@
-// Package mcp has the tools of other people's servers, which speak the Model
-// Context Protocol: over the standard streams of a process of ours, or over
-// streamable HTTP.
+// Package mcp offers the tools of MCP servers, which it reaches over the standard
+// streams of a child process or over streamable HTTP.
 package mcp
 
 import (
@@ -21,46 +20,45 @@ import (
 const (
 	defaultTimeout = time.Minute
 	defaultVersion = "dev"
-	// patience is how long after the start the first question for tools waits for
-	// servers that are not up yet.
-	patience = 3 * time.Second
+	// startupWait is how long after New a request for tools waits for servers that
+	// are still starting.
+	startupWait = 3 * time.Second
 )
 
-// Server says how to reach a server: by Command, or by URL.
+// Server configures a server, reached by Command or by URL.
 type Server struct {
-	Name    string            // in the names of its tools, and in logs
-	Command string            // started by us, spoken to over its standard streams
+	Name    string            // part of its tools' names and of log records
+	Command string            // program to start and speak to over its standard streams
 	Args    []string          // of Command
-	Env     map[string]string // added to Command's environment, which has nothing else of ours that is secret
-	Dir     string            // where Command runs; empty: Options.Dir
-	URL     string            // its streamable HTTP endpoint; any address, loopback too
+	Env     map[string]string // added to Command's environment, which has no secrets of ours
+	Dir     string            // working directory of Command; empty: Options.Dir
+	URL     string            // streamable HTTP endpoint; any address, including loopback
 	Headers map[string]string // sent with each request to URL
 	Timeout time.Duration     // of a call; 0: one minute
-	Tools   []string          // the only tools to take, as the server names them; empty: all
+	Tools   []string          // tools to offer, by the server's names; empty: all
 }
 
-// Options is what the tools of MCP servers need.
+// Options configure [New].
 type Options struct {
 	Servers []Server
-	Dir     string // where commands run that name no folder; absolute
-	Version string // ours, which servers are told
+	Dir     string // default working directory of commands; absolute
+	Version string // our version, reported to servers
 	Logger  *slog.Logger
 }
 
-// Servers are the MCP servers of an agent. Its methods may be called by several
-// goroutines.
+// Servers are the MCP servers of an agent. Safe for concurrent use.
 type Servers struct {
 	log      *slog.Logger
 	servers  []*server // sorted by name
-	features []feature // tools for what is no tool
+	features []feature // tools for resources and prompts
 	started  time.Time
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 }
 
-// New begins to connect to the servers, in the background, and returns at once:
-// one that cannot be reached is tried again later, and whenever it is used. An
-// error says that a server is described wrongly. The caller calls Close.
+// New starts connecting to the servers in the background and returns immediately. A
+// server that cannot be reached is tried again later, and whenever it is used. The
+// error reports an invalid configuration. The caller must call Close.
 func New(o Options) (*Servers, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -98,23 +96,22 @@ func New(o Options) (*Servers, error) {
 func (s Server) check() error {
 	switch {
 	case s.Name == "":
-		return errors.New("it has no name")
+		return errors.New("name is required")
 	case (s.Command == "") == (s.URL == ""):
-		return errors.New("it needs a command or a URL, and not both")
+		return errors.New("set either command or url")
 	case s.URL == "":
 		return nil
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.New("its URL is not one of http or https")
+		return errors.New("url must be an http or https URL")
 	}
 	return nil
 }
 
-// Tools returns the tools that are known now, sorted by server and name. Right
-// after New it waits, for three seconds at most, for servers that were not tried
-// yet; later never. A server that went away keeps its tools: using one brings it
-// back.
+// Tools returns the known tools, sorted by server and name. During the first three
+// seconds after New it waits for servers that are still starting. A server that
+// went away keeps its tools; using one reconnects it.
 func (s *Servers) Tools(ctx context.Context) []tool.Tool {
 	s.wait(ctx)
 	var tools []tool.Tool
@@ -122,7 +119,7 @@ func (s *Servers) Tools(ctx context.Context) []tool.Tool {
 	for _, each := range s.servers {
 		for _, t := range each.known().tools {
 			if taken[t.Spec.Name] {
-				s.log.Warn("mcp tool left out, its name is taken", "server", each.Name, "tool", t.Spec.Name)
+				s.log.Warn("mcp tool skipped: name already in use", "server", each.Name, "tool", t.Spec.Name)
 				continue
 			}
 			taken[t.Spec.Name] = true
@@ -137,9 +134,9 @@ func (s *Servers) Tools(ctx context.Context) []tool.Tool {
 	return tools
 }
 
-// Lookup returns the tool of that name. For a server that was not reached since
-// the start it returns one that waits for it: an earlier process may have begun
-// the call, which must not be told as one of an unknown tool.
+// Lookup returns the tool of that name. For a server that was not reached yet, it
+// returns a tool that waits for the server: an earlier process may have started the
+// call, so it must not fail as an unknown tool.
 func (s *Servers) Lookup(ctx context.Context, name string) (tool.Tool, bool) {
 	for _, t := range s.Tools(ctx) {
 		if t.Spec.Name == name {
@@ -155,16 +152,15 @@ func (s *Servers) Lookup(ctx context.Context, name string) (tool.Tool, bool) {
 	return awaitedTool(name, awaited), len(awaited) > 0
 }
 
-// Close ends all connections, and the processes that were started. It takes a few
-// seconds at most.
+// Close ends all connections and server processes, within a few seconds.
 func (s *Servers) Close() {
 	s.stop()
 	s.running.Wait()
 }
 
-// wait waits until each server was tried once, or for what is left of the patience.
+// wait waits until each server was tried once or startupWait is over.
 func (s *Servers) wait(ctx context.Context) {
-	ctx, cancel := context.WithDeadline(ctx, s.started.Add(patience))
+	ctx, cancel := context.WithDeadline(ctx, s.started.Add(startupWait))
 	defer cancel()
 	for _, each := range s.servers {
 		select {

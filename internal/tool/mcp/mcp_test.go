@@ -256,10 +256,10 @@ func TestWrongDescriptions(t *testing.T) {
 		servers []mcp.Server
 		text    string
 	}{
-		{"no name", []mcp.Server{{Command: "true"}}, "no name"},
-		{"nothing to reach it by", []mcp.Server{{Name: "a"}}, "a command or a URL"},
-		{"both", []mcp.Server{{Name: "a", Command: "true", URL: "http://127.0.0.1"}}, "a command or a URL"},
-		{"no web address", []mcp.Server{{Name: "a", URL: "ftp://127.0.0.1"}}, "not one of http"},
+		{"no name", []mcp.Server{{Command: "true"}}, "name is required"},
+		{"nothing to reach it by", []mcp.Server{{Name: "a"}}, "either command or url"},
+		{"both", []mcp.Server{{Name: "a", Command: "true", URL: "http://127.0.0.1"}}, "either command or url"},
+		{"no web address", []mcp.Server{{Name: "a", URL: "ftp://127.0.0.1"}}, "must be an http or https URL"},
 		{"a name twice", []mcp.Server{{Name: "a", Command: "true"}, {Name: "a", Command: "true"}}, "same name"},
 	}
 	for _, tt := range tests {

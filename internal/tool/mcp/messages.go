@@ -14,23 +14,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// frameLimit is how large a message of a server may not become, in bytes. One that
-// does ends the connection.
-const frameLimit = 16 << 20
+const frameLimit = 16 << 20 // bytes of a message; a larger one ends the connection
 
-var errTooLarge = fmt.Errorf("it wrote a message larger than %d MB", frameLimit>>20)
+var errTooLarge = fmt.Errorf("the server wrote a message larger than %d MB", frameLimit>>20)
 
-// messageStart matches the beginning of a message, alone or as the first of several.
+// messageStart matches the start of a message or a batch.
 var messageStart = regexp.MustCompile(`^\s*(\[\s*)?\{\s*"(jsonrpc|id|method|params|result|error)"`)
 
-// messages reads the messages among what a server writes to its standard output,
-// one a line. The SDK would take anything else, which servers and the programs
-// that start them print by mistake, for the end of the connection.
+// messages filters a server's standard output: it passes on lines with messages and
+// drops others, which servers and their launchers print by mistake. The SDK would
+// close the connection.
 type messages struct {
 	buffered *bufio.Reader
 	log      *slog.Logger
-	rest     []byte       // of messages that are not handed on yet
-	count    atomic.Int64 // of the lines with messages so far
+	rest     []byte       // messages not yet passed on
+	count    atomic.Int64 // lines with messages
 }
 
 func newMessages(from io.Reader, log *slog.Logger) *messages {
@@ -49,7 +47,7 @@ func (m *messages) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads a line, and leaves it out if it has no message.
+// fill reads a line and drops it if it has no message.
 func (m *messages) fill() error {
 	line, err := m.line()
 	if errors.Is(err, errTooLarge) {
@@ -57,16 +55,16 @@ func (m *messages) fill() error {
 	}
 	if m.rest = only(line); len(m.rest) > 0 {
 		m.count.Add(1)
-		return nil // an error will come again
+		return nil // the next read returns the error again
 	}
 	if len(bytes.TrimSpace(line)) > 0 {
-		m.log.Debug("mcp server wrote a line that is no message")
+		m.log.Debug("mcp server wrote a line that is not a message")
 	}
 	return err
 }
 
-// line reads a line, of which it returns no more than the limit: one that goes on
-// is no message, or an error.
+// line reads a line and returns at most frameLimit bytes of it. A longer line is an
+// error if it starts like a message.
 func (m *messages) line() ([]byte, error) {
 	part, err := m.buffered.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -83,8 +81,8 @@ func (m *messages) line() ([]byte, error) {
 	return line, err
 }
 
-// only returns the messages of a line, each on a line of its own: newer versions
-// of the protocol have no batches, and the SDK fails at two notifications in one.
+// only returns the messages of a line, one per line: newer protocol versions have no
+// batches, and the SDK fails at two notifications in one.
 func only(line []byte) []byte {
 	line = bytes.TrimSpace(line)
 	parts := []json.RawMessage{line}
@@ -100,8 +98,8 @@ func only(line []byte) []byte {
 	return found
 }
 
-// isMessage reports whether the SDK takes data for a message. Its decoder does not
-// look at what follows one.
+// isMessage reports whether the SDK accepts data as a message. Its decoder ignores
+// trailing data.
 func isMessage(data []byte) bool {
 	if !bytes.HasPrefix(data, []byte("{")) || !json.Valid(data) {
 		return false

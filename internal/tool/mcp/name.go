@@ -8,24 +8,22 @@ import (
 )
 
 const (
-	// nameLimit bounds the name of a tool, as providers do.
-	nameLimit = 64
+	nameLimit = 64 // the limit of providers
 	hashLen   = 8
 )
 
-// notInName matches what providers do not take in the name of a tool.
+// notInName matches characters that providers do not allow in tool names.
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// prefix is what the names of a server's tools begin with.
+// prefix returns the common prefix of a server's tool names.
 func prefix(server string) string {
 	p := "mcp_" + notInName.ReplaceAllString(server, "_") + "_"
 	return p[:min(len(p), nameLimit-hashLen-1)]
 }
 
-// toolName is what the model calls a server's tool. It depends on nothing but
-// the configuration, so that it stays the same whichever servers are up. A name
-// that had to be changed, or that another of the servers could have given to a
-// tool, ends in a hash of the original.
+// toolName returns the model's name for a server's tool. It depends only on the
+// configuration, not on which servers are connected. A name that had to be changed,
+// or could belong to another server, ends with a hash of the original.
 func toolName(server, name string, servers []string) string {
 	full := "mcp_" + server + "_" + name
 	clean := notInName.ReplaceAllString(full, "_")

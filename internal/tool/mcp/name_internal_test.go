@@ -32,12 +32,3 @@ func TestToolName(t *testing.T) {
 	}
 	require.NotEqual(t, toolName("a", "é", nil), toolName("a", "è", nil))
 }
-
-func TestText(t *testing.T) {
-	t.Parallel()
-	var out text
-	out.add(strings.Repeat("a", textLimit-2))
-	out.add("é")
-	out.add("more")
-	require.True(t, strings.HasSuffix(out.String(), "aa\n\n[… 7 bytes left out: a result has at most 10 MB]"), out.String()[textLimit-10:])
-}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -10,58 +11,29 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// textLimit bounds the text of a result in bytes. What is shown of it is decided elsewhere.
-const textLimit = 10 << 20
-
-// text collects the parts of a result, up to the limit.
-type text struct {
-	parts   strings.Builder
-	dropped int
-}
-
-// add adds a part, on a line of its own.
-func (t *text) add(part string) {
-	if t.parts.Len() > 0 && part != "" {
-		part = "\n" + part
-	}
-	room := textLimit - t.parts.Len()
-	if t.dropped > 0 {
-		room = 0
-	}
-	if len(part) > room {
-		kept := tool.WholeRunes(part[:room])
-		t.dropped += len(part) - len(kept)
-		part = kept
-	}
-	t.parts.WriteString(part)
-}
-
-func (t *text) String() string {
-	if t.dropped == 0 {
-		return t.parts.String()
-	}
-	return fmt.Sprintf("%s\n[… %d bytes left out: a result has at most %d MB]", t.parts.String(), t.dropped, textLimit>>20)
-}
-
-// toolResult is a server's answer to a call, as text.
+// toolResult returns a server's answer to a call, as text.
 func toolResult(answer *sdk.CallToolResult) tool.Result {
-	var out text
+	var parts []string
 	for _, content := range answer.Content {
-		out.add(contentText(content))
+		parts = append(parts, contentText(content))
 	}
 	if len(answer.Content) == 0 && answer.StructuredContent != nil {
-		// It came as JSON, so it can be written as such.
-		data, _ := json.Marshal(answer.StructuredContent)
-		out.add(string(data))
+		data, _ := json.Marshal(answer.StructuredContent) // decoded from JSON, so it marshals
+		parts = append(parts, string(data))
 	}
-	result := tool.Result{Text: out.String(), Failed: answer.IsError}
+	result := tool.Result{Text: joined(parts), Failed: answer.IsError}
 	if result.Failed && result.Text == "" {
-		result.Text = "the tool failed and did not say why"
+		result.Text = "the tool failed without an error message"
 	}
 	return result
 }
 
-// contentText is content as text. Results carry no files: what is binary is described.
+// joined joins the non-empty parts of a result, one per line.
+func joined(parts []string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n")
+}
+
+// contentText returns content as text. It describes binary content.
 func contentText(content sdk.Content) string {
 	switch c := content.(type) {
 	case *sdk.TextContent:
@@ -75,14 +47,14 @@ func contentText(content sdk.Content) string {
 	case *sdk.EmbeddedResource:
 		return resourceText(c.Resource)
 	default:
-		return fmt.Sprintf("[content of a kind that cannot be shown: %T]", content)
+		return fmt.Sprintf("[unsupported content: %T]", content)
 	}
 }
 
 func resourceText(r *sdk.ResourceContents) string {
 	switch {
 	case r == nil:
-		return "[an empty resource]"
+		return "[empty resource]"
 	case r.Text == "" && len(r.Blob) > 0:
 		return binary("resource "+r.URI, r.MIMEType, len(r.Blob))
 	default:
@@ -97,13 +69,10 @@ func binary(what, mimeType string, size int) string {
 	return fmt.Sprintf("[%s: %s, %d bytes, not shown]", what, mimeType, size)
 }
 
-// describe joins what is known of a thing and not empty.
+// describe joins the non-empty facts about a thing.
 func describe(facts ...string) string {
-	var known []string
-	for _, fact := range facts {
-		if fact = strings.Join(strings.Fields(fact), " "); fact != "" {
-			known = append(known, fact)
-		}
+	for i, fact := range facts {
+		facts[i] = strings.Join(strings.Fields(fact), " ")
 	}
-	return strings.Join(known, ", ")
+	return strings.Join(slices.DeleteFunc(facts, func(fact string) bool { return fact == "" }), ", ")
 }

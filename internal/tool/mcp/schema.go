@@ -16,9 +16,10 @@ type schema struct {
 	main       string               // the first required argument
 }
 
-// newSchema takes a server's schema as it is if it is one of an object, with what
-// providers insist on added. Any other becomes one of any object: providers would
-// refuse all tools because of it, and the server can still say what it misses.
+// newSchema returns a server's schema with the fields that providers require. If it
+// does not describe an object, it is replaced by one that accepts any object:
+// providers would refuse all tools because of it, and the server checks arguments
+// anyway.
 func newSchema(given any) (s schema, usable bool) {
 	object, _ := given.(map[string]any)
 	object = maps.Clone(object)
@@ -30,7 +31,7 @@ func newSchema(given any) (s schema, usable bool) {
 			object[key] = value
 		}
 	}
-	// It came as JSON, so it can be written as such.
+	// Decoded from JSON, so it marshals.
 	s.parameters, _ = json.Marshal(object)
 	var parsed jsonschema.Schema
 	if err := json.Unmarshal(s.parameters, &parsed); err != nil || parsed.Type != "object" {
@@ -40,13 +41,13 @@ func newSchema(given any) (s schema, usable bool) {
 	if len(parsed.Required) > 0 {
 		s.main = parsed.Required[0]
 	}
-	// What cannot be resolved here (a reference to elsewhere, a pattern in another
-	// dialect) still means something to the model and to the server.
+	// A schema that cannot be resolved here, such as one with an external reference,
+	// may still be useful to the model and the server.
 	s.resolved, _ = parsed.Resolve(nil)
 	return s, given != nil
 }
 
-// check returns a call's arguments as they are sent.
+// check validates a call's arguments and returns them as they are sent.
 func (s schema) check(arguments json.RawMessage) (json.RawMessage, error) {
 	if given := bytes.TrimSpace(arguments); len(given) == 0 || string(given) == "null" {
 		arguments = json.RawMessage("{}")
@@ -56,7 +57,7 @@ func (s schema) check(arguments json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if _, ok := value.(map[string]any); !ok {
-		return nil, errors.New("they are not a JSON object")
+		return nil, errors.New("not a JSON object")
 	}
 	if s.resolved == nil {
 		return arguments, nil

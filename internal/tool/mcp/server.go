@@ -13,22 +13,17 @@ import (
 )
 
 const (
-	// startTimeout is how long a server of ours has to come up: it may be installed
-	// first. connectTimeout is how long one has that runs already.
-	startTimeout   = 2 * time.Minute
-	connectTimeout = 30 * time.Second
-	// firstDelay and longestDelay bound the wait before the next attempt to reach a
-	// server that nobody uses.
+	startTimeout   = 2 * time.Minute  // for commands, which may install the server first
+	connectTimeout = 30 * time.Second // for URLs
+	// firstDelay and longestDelay bound the pause between attempts to reach a server
+	// that is not in use.
 	firstDelay   = time.Second
 	longestDelay = 5 * time.Minute
-	// steady is how long a connection lasts that is not taken for a failed one.
-	steady = time.Minute
-	// staleAfter is how old lists are that are read again when they are used: a
-	// notification of a change may be lost.
-	staleAfter = 5 * time.Minute
+	steady       = time.Minute     // a connection that lasted longer resets the delay
+	staleAfter   = 5 * time.Minute // age at which lists are read again; notifications may get lost
 )
 
-// server keeps the connection to a server.
+// server maintains the connection to a server.
 type server struct {
 	Server
 	dir     string
@@ -36,14 +31,14 @@ type server struct {
 	log     *slog.Logger
 	client  *sdk.Client
 	redact  func(string) string
-	wake    chan struct{} // somebody wants the connection now
-	changed chan struct{} // the lists are to be read again
+	wake    chan struct{} // requests a connection now
+	changed chan struct{} // requests reading the lists again
 	tried   chan struct{} // closed after the first attempt to connect
-	shown   sync.Map      // what shows the progress of a call, by its token
+	shown   sync.Map      // progress callbacks of calls, by token
 
 	mu      sync.Mutex
-	session *session // nil while there is none
-	next    *attempt // the one that goes on, else the next one
+	session *session // nil while disconnected
+	next    *attempt // the current attempt to connect, or else the next one
 	lists   lists
 }
 
@@ -75,9 +70,9 @@ func newServer(o Options, described Server, names []string) *server {
 	return s
 }
 
-// redactor hides what is secret in the description of a server.
+// redactor returns a function that replaces the secrets of a server's configuration.
 func redactor(described Server) func(string) string {
-	const short = 6 // shorter values are none, and would be found everywhere
+	const short = 6 // shorter values are not secret and would match everywhere
 	var pairs []string
 	for _, values := range []map[string]string{described.Env, described.Headers} {
 		for _, value := range values {
@@ -112,7 +107,7 @@ func (s *server) run(ctx context.Context) {
 			s.keep(ctx, session)
 		case ctx.Err() == nil && !failing:
 			failing = true
-			s.log.Warn("mcp server not reached, it will be tried again", "err", err)
+			s.log.Warn("mcp server not reached, will retry", "err", err)
 		}
 		if time.Since(began) > steady {
 			delay = firstDelay
@@ -128,7 +123,7 @@ func (s *server) run(ctx context.Context) {
 	}
 }
 
-// settle ends the attempt that went on: it has led to session, or to err.
+// settle ends the current attempt with session or err.
 func (s *server) settle(session *session, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +138,7 @@ func (s *server) settle(session *session, err error) {
 	}
 }
 
-// shut ends the attempt that nobody makes any more.
+// shut fails the attempt that will not be made because ctx ended.
 func (s *server) shut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,13 +146,13 @@ func (s *server) shut() {
 	close(s.next.done)
 }
 
-// keep keeps the lists up to date until the session or ctx ends.
+// keep updates the lists until the session or ctx ends.
 func (s *server) keep(ctx context.Context, session *session) {
 	for {
 		select {
 		case <-s.changed:
 			if err := s.read(ctx, session.sdk); err != nil {
-				s.log.Debug("mcp server's lists not read again", "err", s.redact(err.Error()))
+				s.log.Debug("mcp server lists not refreshed", "err", s.redact(err.Error()))
 			}
 			continue
 		case <-ctx.Done():
@@ -176,7 +171,7 @@ func (s *server) keep(ctx context.Context, session *session) {
 	}
 }
 
-// connected returns the session, after connecting anew if there is none.
+// connected returns the session, connecting first if there is none.
 func (s *server) connected(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	session, next := s.session, s.next
@@ -189,11 +184,11 @@ func (s *server) connected(ctx context.Context) (*session, error) {
 	case <-next.done:
 		return next.session, next.err
 	case <-ctx.Done():
-		return nil, errors.New("it is not up")
+		return nil, errors.New("not connected")
 	}
 }
 
-// known returns the lists as they are known, and has them read again if they are old.
+// known returns the known lists, and requests an update if they are stale.
 func (s *server) known() lists {
 	s.mu.Lock()
 	defer s.mu.Unlock()

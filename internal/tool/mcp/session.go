@@ -10,35 +10,35 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// transport is how a server is reached, once.
+// transport is a single connection to a server.
 type transport interface {
 	sdk.Transport
-	close(*sdk.ClientSession) // ends the connection, gently, within seconds
-	abort()                   // ends it at once, also while it is made
-	why() string              // says what is known of why it ended, after it did, unless we ended it
-	heard() int64             // grows with each sign of life
+	close(*sdk.ClientSession) // ends the connection gracefully, within seconds
+	abort()                   // ends it immediately, even while connecting
+	why() string              // returns why it ended, if known and not our doing
+	activity() int64          // grows with each message or data from the server
 }
 
-// errHung, errLost and errClosed are the causes of a session that is given up.
+// Why a session is abandoned.
 var (
-	errHung   = errors.New("it gave no sign of life and was given up")
+	errHung   = errors.New("the server did not respond to a ping or send anything else")
 	errLost   = errors.New("the connection was lost")
 	errClosed = errors.New("the connection was closed")
 )
 
-// session is a connection to a server that is up.
+// session is an established connection to a server.
 type session struct {
 	transport
 	sdk    *sdk.ClientSession
-	ended  chan struct{}           // closed when the connection is over
-	use    context.Context         // ends when it is of no use any more
-	drop   context.CancelCauseFunc // gives it up, and all calls that wait
-	probed atomic.Bool             // a probe goes on
+	ended  chan struct{}           // closed when the connection ended
+	use    context.Context         // ends when the session is abandoned
+	drop   context.CancelCauseFunc // abandons the session and its pending calls
+	probed atomic.Bool             // a probe is running
 }
 
 // open connects to the server and reads its lists.
 func (s *server) open(ctx context.Context) (*session, error) {
-	var t transport = newProcess(s)
+	var t transport = newChild(s)
 	limit := startTimeout
 	if s.URL != "" {
 		t, limit = newLink(s), connectTimeout
@@ -55,7 +55,7 @@ func (s *server) open(ctx context.Context) (*session, error) {
 	opened.use, opened.drop = context.WithCancelCause(context.WithoutCancel(ctx))
 	go func() {
 		defer close(opened.ended)
-		_ = connected.Wait() // why says more
+		_ = connected.Wait() // why has the reason
 	}()
 	if err := s.read(ctx, connected); err != nil {
 		err = s.unreached(ctx, t, err)
@@ -65,11 +65,11 @@ func (s *server) open(ctx context.Context) (*session, error) {
 	return opened, nil
 }
 
-// unreached says why the server could not be reached. It is asked before the
-// connection is ended by us.
+// unreached explains why the server could not be reached. It must be called before
+// the connection is closed.
 func (s *server) unreached(ctx context.Context, t transport, err error) error {
 	if ctx.Err() != nil {
-		return s.failed(0, 0, errors.New("it did not come up in time"))
+		return s.failed(0, 0, errors.New("the server did not start in time"))
 	}
 	failed := s.transportError(err)
 	cause := bare(failed.Err).Error()
@@ -81,7 +81,7 @@ func (s *server) unreached(ctx context.Context, t transport, err error) error {
 
 func (s *session) close() { s.transport.close(s.sdk) }
 
-// why says why the session ended.
+// why returns why the session ended.
 func (s *session) why() string {
 	err := context.Cause(s.use)
 	switch {
@@ -103,33 +103,34 @@ func (s *session) over() bool {
 	}
 }
 
-// bind returns a context that ends with ctx, and when the session is given up.
+// bind returns a context that ends with ctx or when the session is abandoned.
 func (s *session) bind(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.use, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// probe asks for a sign of life after a call got no answer in time. A server that
-// gives none, of whatever kind, is given up: the next call starts it anew.
-func (s *session) probe(ctx context.Context, patience time.Duration) {
+// probe pings the server after a call timed out. A server that sends nothing at all
+// within limit is abandoned; the next call starts it again. docs/decisions.md says
+// why this is not the SDK's keep-alive.
+func (s *session) probe(ctx context.Context, limit time.Duration) {
 	if !s.probed.CompareAndSwap(false, true) {
 		return
 	}
-	before := s.heard()
+	before := s.activity()
 	go func() {
 		defer s.probed.Store(false)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 		defer cancel()
-		// An error is a sign of life, too.
+		// An error is a response as well.
 		_, _ = within(ctx, func() (struct{}, error) { return struct{}{}, s.sdk.Ping(ctx, nil) })
-		if ctx.Err() != nil && s.heard() == before {
+		if ctx.Err() != nil && s.activity() == before {
 			s.drop(errHung)
 		}
 	}()
 }
 
-// within returns what f returns, or ctx's error as soon as ctx ends: f may hang in
+// within returns the result of f, or ctx's error as soon as ctx ends: f may block in
 // a write to a server that does not read.
 func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {

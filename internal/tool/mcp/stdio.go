@@ -3,7 +3,9 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -14,46 +16,50 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/holdfast-ai/holdfast/internal/process"
 )
 
-// grace is how long a process has to end after its input was closed, and then
-// once more after it was asked to.
+// grace is how long a process may take to exit after its input was closed, and again
+// after SIGTERM.
 const grace = time.Second
 
-// process is a server that we start. It is a transport, connected once.
-type process struct {
+// child is a server process. It is a transport, connected once. The SDK's
+// CommandTransport kills only the process itself, not its group, and fails at the
+// first line that is not a message.
+type child struct {
 	cmd    *exec.Cmd
 	log    *slog.Logger
 	redact func(string) string
 
-	stdin    *os.File // our ends
-	stdout   *os.File
-	messages *messages // of stdout
+	stdin    io.WriteCloser
+	messages *messages // from its standard output
 	stderr   *lines
-	left     atomic.Bool // its output ended, or it did
-	ended    atomic.Bool // by us: it had not left
+	left     atomic.Bool // it exited or closed its output
+	ended    atomic.Bool // we ended it before it left
 
 	mu      sync.Mutex
 	alive   bool          // started, and not reaped
-	aborted bool          // not to be started any more
-	exited  chan struct{} // closed when it and its process group are gone
+	aborted bool          // must not be started any more
+	exited  chan struct{} // closed when the process and its group are gone
 	once    sync.Once
 }
 
-// newProcess describes the server's process; Connect starts it.
-func newProcess(s *server) *process {
-	cmd := exec.Command(s.Command, s.Args...) //nolint:noctx // it lives as long as the connection
+// newChild describes the server's process; Connect starts it.
+func newChild(s *server) *child {
+	cmd := exec.Command(s.Command, s.Args...) //nolint:noctx // lives as long as the connection
 	cmd.Dir = cmp.Or(s.Dir, s.dir)
 	cmd.Env = environment(s.Env)
-	cmd.SysProcAttr = attributes()
-	return &process{cmd: cmd, log: s.log, redact: s.redact, exited: make(chan struct{})}
+	cmd.SysProcAttr = process.Attributes()
+	return &child{cmd: cmd, log: s.log, redact: s.redact, exited: make(chan struct{})}
 }
 
-// environment is what a server runs in: what any program needs, and extra, which
-// wins. All else of ours is kept from it: among it are keys and tokens.
+// environment returns a server's environment: the variables that any program needs,
+// and extra, which takes precedence. Other variables may hold secrets.
 func environment(extra map[string]string) []string {
-	var env []string
+	env := []string{} // never nil, which would mean our environment
 	for _, name := range []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
@@ -63,148 +69,183 @@ func environment(extra map[string]string) []string {
 		env = append(env, name+"="+value)
 	}
 	slices.Sort(env[len(env)-len(extra):])
-	return append([]string{}, env...) // never nil, which would mean ours
+	return env
 }
 
-// start starts the process on pipes of its own: those of [exec.Cmd] are closed
-// when it ends, with what it wrote last still unread.
-func (p *process) start() error {
-	var theirs []*os.File
-	defer func() {
-		for _, file := range theirs {
-			file.Close()
-		}
-	}()
-	in, stdin, err := os.Pipe()
+// Connect implements [sdk.Transport].
+func (c *child) Connect(ctx context.Context) (sdk.Connection, error) {
+	if err := c.start(); err != nil {
+		return nil, err
+	}
+	transport := &sdk.IOTransport{Reader: output{c}, Writer: input{c}, MaxLineLength: -1} // messages has a limit
+	connection, err := transport.Connect(ctx)
+	return markedConn{connection}, err
+}
+
+// start starts the process.
+func (c *child) start() error {
+	stdin, err := c.cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
-	theirs = append(theirs, in)
-	stdout, out, err := os.Pipe()
+	stdout, err := c.cmd.StdoutPipe()
 	if err != nil {
-		stdin.Close()
 		return err
 	}
-	theirs = append(theirs, out)
-	stderr, errs, err := os.Pipe()
+	stderr, err := c.cmd.StderrPipe()
 	if err != nil {
-		stdin.Close()
-		stdout.Close()
 		return err
 	}
-	theirs = append(theirs, errs)
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, errs
-	p.stdin, p.stdout, p.stderr = stdin, stdout, &lines{file: stderr, done: make(chan struct{})}
-	p.messages = newMessages(stdout, p.log)
+	c.stdin, c.messages = stdin, newMessages(stdout, c.log)
+	c.stderr = &lines{from: stderr, done: make(chan struct{})}
 	started := make(chan error, 1)
-	go p.live(started)
+	go c.live(started, stdout, stderr)
 	if err := <-started; err != nil {
-		stdin.Close()
-		stdout.Close()
-		stderr.Close()
 		return err
 	}
-	go p.stderr.read(p.log, p.redact)
+	go c.stderr.read(c.log, c.redact)
 	return nil
 }
 
-// live starts the process, and returns when all of it is gone. On Linux the
-// process dies with the thread that started it, so that it dies with us: the
-// thread is kept for as long.
-func (p *process) live(started chan<- error) {
+// live starts the process and returns when its whole group is gone. It keeps the
+// thread that started the process, since the process dies with it on Linux.
+func (c *child) live(started chan<- error, outputs ...io.Closer) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer close(p.exited)
-	err := p.launch()
+	defer close(c.exited)
+	err := c.launch()
 	started <- err
 	if err != nil {
 		return
 	}
-	awaitExit(p.cmd)
-	p.left.Store(true)
-	p.mu.Lock()
-	p.kill(syscall.SIGKILL) // what it left behind in its group
-	_ = p.cmd.Wait()        // its state is what why reports
-	p.alive = false
-	p.mu.Unlock()
-	// Something that left the group may still hold the pipes.
-	_ = p.stdout.SetReadDeadline(time.Now().Add(grace))
-	_ = p.stderr.file.SetReadDeadline(time.Now().Add(grace))
-	p.stdin.Close()
+	process.AwaitExit(c.cmd)
+	c.left.Store(true)
+	c.mu.Lock()
+	c.kill(syscall.SIGKILL) // the rest of its group
+	process.Reap(c.cmd)
+	c.alive = false
+	c.mu.Unlock()
+	c.stdin.Close()
+	// A descendant that left the group may hold the outputs open.
+	time.AfterFunc(grace, func() {
+		for _, output := range outputs {
+			output.Close()
+		}
+	})
 }
 
-func (p *process) launch() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.aborted {
+func (c *child) launch() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.aborted {
 		return context.Canceled
 	}
-	err := p.cmd.Start()
-	p.alive = err == nil
+	err := c.cmd.Start()
+	c.alive = err == nil
 	return err
 }
 
-// signal signals the process group, if it is there.
-func (p *process) signal(sig syscall.Signal) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.alive {
-		p.kill(sig)
+// signal signals the process group if it still exists.
+func (c *child) signal(sig syscall.Signal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.alive {
+		c.kill(sig)
 	}
 }
 
-func (p *process) kill(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, sig) }
+func (c *child) kill(sig syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, sig) }
 
-// end ends the process, the gentle way first, and returns when it is gone.
-func (p *process) end() {
-	p.once.Do(func() {
-		p.ended.Store(!p.left.Load())
-		p.stdin.Close()
+// end closes the process's input, escalates to signals, and returns when it is gone.
+func (c *child) end() {
+	c.once.Do(func() {
+		c.ended.Store(!c.left.Load())
+		c.stdin.Close()
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			select {
-			case <-p.exited:
+			case <-c.exited:
 				return
 			case <-time.After(grace):
-				p.signal(sig)
+				c.signal(sig)
 			}
 		}
 	})
-	<-p.exited
+	<-c.exited
 }
 
 // close implements transport.
-func (p *process) close(*sdk.ClientSession) { p.end() }
+func (c *child) close(*sdk.ClientSession) { c.end() }
 
 // abort implements transport.
-func (p *process) abort() {
-	p.mu.Lock()
-	p.aborted = true
-	started := p.alive
-	p.mu.Unlock()
+func (c *child) abort() {
+	c.mu.Lock()
+	c.aborted = true
+	started := c.alive
+	c.mu.Unlock()
 	if started {
-		p.signal(syscall.SIGKILL)
-		<-p.exited
+		c.signal(syscall.SIGKILL)
+		<-c.exited
 	}
 }
 
-// heard implements transport.
-func (p *process) heard() int64 { return p.messages.count.Load() }
+// activity implements transport.
+func (c *child) activity() int64 { return c.messages.count.Load() }
 
-// why implements transport: it says how the process ended by itself, and its last
-// words.
-func (p *process) why() string {
+// why implements transport: the exit status and the last line of standard error.
+func (c *child) why() string {
 	select {
-	case <-p.exited:
+	case <-c.exited:
 	case <-time.After(grace):
 		return ""
 	}
-	if p.cmd.ProcessState == nil || p.ended.Load() {
+	if c.cmd.ProcessState == nil || c.ended.Load() {
 		return ""
 	}
-	<-p.stderr.done
-	reason := fmt.Sprintf("its process ended (%s)", p.cmd.ProcessState)
-	if p.stderr.last != "" {
-		reason += fmt.Sprintf(", having last written %q", p.stderr.last)
+	<-c.stderr.done
+	reason := fmt.Sprintf("its process ended (%s)", c.cmd.ProcessState)
+	if c.stderr.last != "" {
+		reason += fmt.Sprintf("; its last line of standard error was %q", c.stderr.last)
 	}
 	return reason
+}
+
+// markedConn counts the messages of a request that were sent. A message that was not
+// written completely cannot be served.
+type markedConn struct{ sdk.Connection }
+
+// Write implements [sdk.Connection].
+func (m markedConn) Write(ctx context.Context, message jsonrpc.Message) error {
+	sent := sentMark(ctx)
+	sent.Add(1)
+	err := m.Connection.Write(ctx, message)
+	if err != nil {
+		sent.Add(-1)
+	}
+	return err
+}
+
+// output is the process's standard output. It stays open until the process exits,
+// which may write while it shuts down.
+type output struct{ *child }
+
+// Read implements [io.Reader].
+func (o output) Read(into []byte) (int, error) {
+	n, err := o.messages.Read(into)
+	if err != nil && !errors.Is(err, errTooLarge) {
+		o.left.Store(true)
+	}
+	return n, err
+}
+
+// Close implements [io.Closer].
+func (output) Close() error { return nil }
+
+// input is the process's standard input. Closing it ends the process.
+type input struct{ *child }
+
+func (i input) Write(data []byte) (int, error) { return i.stdin.Write(data) }
+
+func (i input) Close() error {
+	go i.end()
+	return nil
 }
