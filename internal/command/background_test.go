@@ -69,9 +69,9 @@ func chatOnTerminal(t *testing.T, cfg config.Config) (shown *display, leave func
 	return shown, leave
 }
 
-// TestUnaskedReplies has a job and a subagent answer in a conversation whose replies
+// TestBackgroundReplies has a job and a subagent answer in a conversation whose replies
 // nobody is sent.
-func TestUnaskedReplies(t *testing.T) {
+func TestBackgroundReplies(t *testing.T) {
 	t.Parallel()
 	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		asked, _, _ := strings.Cut(r.LastUser(), "\n\n[")
@@ -98,7 +98,7 @@ func TestUnaskedReplies(t *testing.T) {
 	})
 	n, _ := startOn(t, cfg, r)
 	require.NoError(t, node.WriteRun(cfg.DataDir(), n.note("")))
-	unasked := func(number int) []domain.BackgroundReply {
+	background := func(number int) []domain.BackgroundReply {
 		t.Helper()
 		var all []domain.BackgroundReply
 		require.Eventually(t, func() bool {
@@ -113,12 +113,12 @@ func TestUnaskedReplies(t *testing.T) {
 	shown, leave := chatOnTerminal(t, cfg)
 	job := jobID(t, n.ask(t, "main", `cron {"action":"add","name":"plants","message":"remind me to water them","every_seconds":3600}`).Text)
 	require.Equal(t, "http:main", n.runJob(t, job).Session)
-	first := unasked(1)[0]
+	first := background(1)[0]
 	require.Equal(t, domain.BackgroundReply{
 		Turn: first.Turn, Cause: domain.CauseJob, Label: "plants", Status: domain.ReplyDone, Text: "Water the plants!", EndedAt: first.EndedAt,
 	}, first)
 	n.ask(t, "main", "delegate")
-	second := unasked(2)[1]
+	second := background(2)[1]
 	require.Equal(t, domain.BackgroundReply{
 		Turn: second.Turn, Cause: domain.CauseSubagent, Label: "digging", Status: domain.ReplyDone, Text: "The digging is done.", EndedAt: second.EndedAt,
 	}, second)
@@ -137,7 +137,7 @@ func TestUnaskedReplies(t *testing.T) {
 	require.Contains(t, said, "The digging is done.")
 
 	n.runJob(t, job)
-	unasked(3)
+	background(3)
 	once, err := chatOn(t.Context(), cfg, once("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "hello\n", once.out, "one message waits for its own reply")
