@@ -75,7 +75,7 @@ func TestChoose(t *testing.T) {
 	})
 }
 
-func TestChooseSaysWhatToDo(t *testing.T) {
+func TestChooseErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	two := []llm.Configured{{Name: "a", BaseURL: "http://a/v1"}, {Name: "b", BaseURL: "http://b/v1"}}
 	tests := []struct {

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// contextMarker begins what we add to a user's message for the model.
+	// contextMarker starts the context that the prompt adds to a user's message.
 	contextMarker = "[Runtime Context]"
-	// quoteLimit and resultLimit bound, in characters, what is repeated.
+	// quoteLimit and resultLimit bound quotes, in characters.
 	quoteLimit  = 200
 	resultLimit = 1500
 )
 
-// complete is the demo model.
+// complete returns the demo model's answer with estimated usage.
 func complete(req wire.Request) wire.Completion {
 	c := answer(req)
 	for _, m := range req.Messages {
@@ -59,8 +59,7 @@ func answer(req wire.Request) wire.Completion {
 	return wire.Completion{Calls: calls}
 }
 
-// remember answers a request to consolidate a conversation: nothing of a demo is
-// worth remembering but that there was one.
+// remember answers a request to consolidate a conversation.
 func remember(turn int) wire.Completion {
 	arguments := `{"history_entry":"There was a conversation with the demo model.","memory_update":""}`
 	return wire.Completion{Calls: []openai.ToolCall{{
@@ -68,7 +67,7 @@ func remember(turn int) wire.Completion {
 	}}}
 }
 
-// trailing returns the messages of role at the end.
+// trailing returns the last messages, as far as they have this role.
 func trailing(messages []wire.Message, role string) []wire.Message {
 	i := len(messages)
 	for i > 0 && messages[i-1].Role == role {
@@ -121,23 +120,23 @@ func offers(req wire.Request, name string) bool {
 
 func greeting(text string) string {
 	var b strings.Builder
-	b.WriteString("I am **Holdfast's demo model**: there is no real LLM behind me.\n\n")
+	b.WriteString("I am **Holdfast's demo model**, not a real LLM.\n\n")
 	if text != "" {
 		fmt.Fprintf(&b, "You said:\n\n> %s\n\n", strings.Join(strings.Fields(cut(text, quoteLimit)), " "))
 	}
-	b.WriteString("I can show you the tools at work. Begin a line with one of these:\n\n" +
+	b.WriteString("I can show you the tools at work. Start a line with one of these:\n\n" +
 		"- `run: COMMAND` runs a command\n" +
 		"- `list: DIR` lists a folder\n" +
 		"- `read: FILE` reads a file\n" +
 		"- `write: FILE: TEXT` writes a file\n\n" +
-		"For real answers set a provider's key, for example `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `OPENROUTER_API_KEY`, " +
+		"For real answers, set a provider's API key, for example `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `OPENROUTER_API_KEY`, " +
 		"or run `holdfast init` and name a model in `config.yaml`, then start Holdfast again.")
 	return b.String()
 }
 
 func summary(results []wire.Message) string {
 	var b strings.Builder
-	b.WriteString("Done. I am Holdfast's demo model and only repeat what the tools said.")
+	b.WriteString("Done. I am Holdfast's demo model and only repeat the tool results.")
 	for _, m := range results {
 		text := strings.TrimRight(cut(m.Content.Text, resultLimit), "\n")
 		fence := fenceFor(text)
@@ -150,7 +149,7 @@ func summary(results []wire.Message) string {
 	return b.String()
 }
 
-// fenceFor returns a code fence that text cannot end.
+// fenceFor returns a code fence that text does not contain.
 func fenceFor(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -1,5 +1,5 @@
-// Package demo is a model without a mind: an OpenAI-compatible server that shows
-// a newcomer, who has no key yet, what Holdfast does.
+// Package demo is an OpenAI-compatible server with a canned model, for trying
+// Holdfast without an API key.
 package demo
 
 import (
@@ -16,8 +16,7 @@ import (
 // Model is the name of the demo model.
 const Model = "holdfast-demo"
 
-// Handler serves the demo model below /v1, as OpenAI does. It answers the same
-// to the same.
+// Handler serves the demo model below /v1. Its answers are deterministic.
 func Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {

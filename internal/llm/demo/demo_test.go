@@ -36,7 +36,7 @@ func user(text string) llm.Message {
 	return llm.Message{Role: domain.RoleUser, Content: text + "\n\n[Runtime Context]\nrun: never\nsecret"}
 }
 
-func TestPlainMessageIsAnsweredAndQuoted(t *testing.T) {
+func TestPlainMessagesAreQuoted(t *testing.T) {
 	t.Parallel()
 	for _, noStream := range []bool{false, true} {
 		ask := setup(t, noStream)
@@ -75,7 +75,7 @@ func TestLinesBecomeToolCalls(t *testing.T) {
 	require.Len(t, ids, len(want))
 }
 
-func TestMessagesThatCameTogetherAreAllActedOn(t *testing.T) {
+func TestConsecutiveMessagesAreAllAnswered(t *testing.T) {
 	t.Parallel()
 	ask := setup(t, false)
 	resp := ask(user("run: one"), user("run: two"), user("run: three"))
@@ -85,7 +85,7 @@ func TestMessagesThatCameTogetherAreAllActedOn(t *testing.T) {
 	}
 }
 
-func TestResultsAreRepeated(t *testing.T) {
+func TestToolResultsAreRepeated(t *testing.T) {
 	t.Parallel()
 	ask := setup(t, false)
 	first := ask(user("run: a\nrun: b"))
@@ -104,7 +104,7 @@ func TestResultsAreRepeated(t *testing.T) {
 	require.Contains(t, again.Content, "> thanks")
 }
 
-func TestToolThatIsNotOfferedIsNotCalled(t *testing.T) {
+func TestUnavailableToolsAreNotCalled(t *testing.T) {
 	t.Parallel()
 	url, stop, err := demo.Start(t.Context())
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// model is a provider without a network, so that a test's time is its own.
+// model is a provider without a network, for synthetic time.
 type model struct {
 	mu     sync.Mutex
 	err    error         // nil: it answers
@@ -33,7 +33,7 @@ func (m *model) Complete(context.Context, llm.Request, func(llm.Delta)) (llm.Res
 	return llm.Response{Content: "ok"}, err
 }
 
-// calls returns how often it was called since it was last asked for.
+// calls returns the number of calls since the last time.
 func (m *model) calls() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -46,7 +46,7 @@ func status(code int, retryAfter time.Duration) error {
 	return &remote.Error{Service: "x", Status: code, RetryAfter: retryAfter, Err: errors.New("no")}
 }
 
-// pair is two candidates, and a call of both.
+// pair is two candidates and the provider of both.
 func pair(t *testing.T) (first, second *model, call func() (llm.Response, error)) {
 	first, second = &model{}, &model{}
 	p, err := fallback.New([]fallback.Candidate{
@@ -57,7 +57,7 @@ func pair(t *testing.T) (first, second *model, call func() (llm.Response, error)
 	return first, second, func() (llm.Response, error) { return p.Complete(t.Context(), llm.Request{}, nil) }
 }
 
-func TestRestsGrowUntilItAnswers(t *testing.T) {
+func TestCooldownsGrowUntilTheModelAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second, call := pair(t)
@@ -66,18 +66,18 @@ func TestRestsGrowUntilItAnswers(t *testing.T) {
 			_, err := call()
 			require.NoError(t, err)
 		}
-		require.Equal(t, 3, first.calls(), "it is asked until it has failed three times")
+		require.Equal(t, 3, first.calls(), "asked until it failed three times")
 		for _, rest := range []time.Duration{30, 60, 120, 240, 480, 600, 600} {
 			time.Sleep(rest*time.Second - time.Millisecond)
 			_, err := call()
 			require.NoError(t, err)
-			require.Zero(t, first.calls(), "it rests for %d s", rest)
+			require.Zero(t, first.calls(), "cooldown of %d s", rest)
 			time.Sleep(time.Millisecond)
 			for range 2 {
 				_, err = call()
 				require.NoError(t, err)
 			}
-			require.Equal(t, 1, first.calls(), "it is tried once after %d s", rest)
+			require.Equal(t, 1, first.calls(), "tried once after %d s", rest)
 		}
 		require.Equal(t, 3+3*7, second.calls())
 
@@ -86,7 +86,7 @@ func TestRestsGrowUntilItAnswers(t *testing.T) {
 		response, err := call()
 		require.NoError(t, err)
 		require.Equal(t, "x", response.Provider)
-		require.Equal(t, "first", response.Model, "its own name, where it does not say one")
+		require.Equal(t, "first", response.Model, "the name it was asked for, if it reports none")
 		first.err = status(500, 0)
 		for range 2 {
 			_, err = call()
@@ -95,11 +95,11 @@ func TestRestsGrowUntilItAnswers(t *testing.T) {
 		first.err = nil
 		response, err = call()
 		require.NoError(t, err)
-		require.Equal(t, "x", response.Provider, "it starts from nothing again")
+		require.Equal(t, "x", response.Provider, "the failures are forgotten")
 	})
 }
 
-func TestWhatIsHopelessRestsAtOnce(t *testing.T) {
+func TestNonRetryableErrorsStartACooldownAtOnce(t *testing.T) {
 	t.Parallel()
 	for code, atOnce := range map[int]bool{401: true, 402: true, 404: true, 403: false, 429: false, 500: false, 0: false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestWhatIsHopelessRestsAtOnce(t *testing.T) {
 	}
 }
 
-func TestARestThatTheServiceAskedFor(t *testing.T) {
+func TestCooldownRequestedByTheService(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second, call := pair(t)
@@ -126,7 +126,7 @@ func TestARestThatTheServiceAskedFor(t *testing.T) {
 		second.err = status(503, 0)
 		_, err = call()
 		require.Equal(t, 429, remote.As(err).Status)
-		require.Zero(t, remote.As(err).RetryAfter, "the second did not say")
+		require.Zero(t, remote.As(err).RetryAfter, "the second did not ask for a wait")
 		second.err = status(503, 60*time.Second)
 		_, err = call()
 		require.Equal(t, 10*time.Second, remote.As(err).RetryAfter, "what remains for the first")
@@ -135,7 +135,7 @@ func TestARestThatTheServiceAskedFor(t *testing.T) {
 
 		_, err = call()
 		require.Equal(t, 10*time.Second, remote.As(err).RetryAfter)
-		require.Zero(t, first.calls()+second.calls(), "nobody is asked before the time")
+		require.Zero(t, first.calls()+second.calls(), "no one is asked too early")
 		time.Sleep(10 * time.Second)
 		response, err := call()
 		require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestARestThatTheServiceAskedFor(t *testing.T) {
 	})
 }
 
-func TestAMomentIsWaitedForButNotForEver(t *testing.T) {
+func TestShortWaitsAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second, call := pair(t)
@@ -159,7 +159,7 @@ func TestAMomentIsWaitedForButNotForEver(t *testing.T) {
 	})
 }
 
-func TestWithNobodyElseARestIsNoReason(t *testing.T) {
+func TestTheOnlyCandidateIsCalledDuringACooldown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second, call := pair(t)
@@ -168,18 +168,18 @@ func TestWithNobodyElseARestIsNoReason(t *testing.T) {
 			_, err := call()
 			require.Equal(t, 500, remote.As(err).Status)
 		}
-		require.Equal(t, 5, second.calls(), "the user waits, and only a call can tell")
-		require.Equal(t, 3, first.calls(), "while the second was no better")
+		require.Equal(t, 5, second.calls(), "the user is waiting: call anyway")
+		require.Equal(t, 3, first.calls(), "while the second failed too")
 
 		time.Sleep(30 * time.Second)
 		first.err, second.err = nil, nil
 		response, err := call()
 		require.NoError(t, err)
-		require.Equal(t, "x", response.Provider, "asking in a rest did not lengthen it")
+		require.Equal(t, "x", response.Provider, "calls during a cooldown do not extend it")
 	})
 }
 
-func TestAnswersThatSayNoAreAnswers(t *testing.T) {
+func TestRejectedRequestsEndACooldown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second, call := pair(t)
@@ -191,14 +191,14 @@ func TestAnswersThatSayNoAreAnswers(t *testing.T) {
 		}
 		require.Equal(t, 12, first.calls())
 		require.Equal(t, 8, second.calls())
-		other := errors.New("a bug of ours")
+		other := errors.New("internal bug")
 		first.err = other
 		_, err := call()
 		require.Equal(t, other, err)
 	})
 }
 
-func TestOneCallTriesItAndTheOthersGoOn(t *testing.T) {
+func TestOneCallTriesACandidateAfterItsCooldown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		first, second, call := pair(t)

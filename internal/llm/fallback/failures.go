@@ -8,51 +8,39 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// failures are why nobody answered, in the order of the candidates.
+// failures says why no candidate answered, in the order of the candidates.
 type failures []failure
 
 type failure struct {
 	name string
 	err  *remote.Error
-	wait time.Duration // until another attempt makes sense; 0 when nobody said
+	wait time.Duration // until a retry is useful; 0 if the service did not say
 }
 
-// err is the first that is worth another attempt, else the first, and names the
-// others.
+// err returns the first failure that is worth a retry, else the first, with the
+// shortest wait of those worth one. It names the others.
 func (f failures) err() error {
-	chosen := 0
+	chosen, wait := -1, time.Duration(0)
 	for i, one := range f {
-		if !one.err.Permanent() {
-			chosen = i
-			break
+		if one.err.Permanent() {
+			continue
 		}
-	}
-	out := *f[chosen].err
-	out.RetryAfter = f.shortestWait()
-	if others := f.others(chosen); others != "" {
-		out.Err = fmt.Errorf("%w; nor could %s", out.Err, others)
-	}
-	return &out
-}
-
-// shortestWait is how soon one of those may answer that are worth another
-// attempt.
-func (f failures) shortestWait() time.Duration {
-	shortest := time.Duration(-1)
-	for _, one := range f {
-		if !one.err.Permanent() && (shortest < 0 || one.wait < shortest) {
-			shortest = one.wait
+		if chosen < 0 {
+			chosen, wait = i, one.wait
 		}
+		wait = min(wait, one.wait)
 	}
-	return max(0, shortest)
-}
-
-func (f failures) others(chosen int) string {
+	chosen = max(0, chosen)
 	var others []string
 	for i, one := range f {
 		if i != chosen {
 			others = append(others, fmt.Sprintf("%s (%v)", one.name, one.err))
 		}
 	}
-	return strings.Join(others, ", ")
+	out := *f[chosen].err
+	out.RetryAfter = wait
+	if len(others) > 0 {
+		out.Err = fmt.Errorf("%w; also failed: %s", out.Err, strings.Join(others, ", "))
+	}
+	return &out
 }

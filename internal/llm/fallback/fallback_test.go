@@ -26,7 +26,7 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-// nameless leaves out who answered, which a single provider does not say.
+// nameless drops who answered: a single provider does not say.
 type nameless struct{ llm.Provider }
 
 func (n nameless) Complete(ctx context.Context, req llm.Request, on func(llm.Delta)) (llm.Response, error) {
@@ -54,7 +54,7 @@ func providers(t *testing.T, urls ...string) *fallback.Provider {
 	return p
 }
 
-func TestTheNextOneIsAskedForWhatItMayAnswer(t *testing.T) {
+func TestWhichErrorsAskTheNextCandidate(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -63,15 +63,15 @@ func TestTheNextOneIsAskedForWhatItMayAnswer(t *testing.T) {
 	}{
 		{"500", llmtest.Status(500, ""), true},
 		{"503 with a time to wait", llmtest.Status(503, "60"), true},
-		{"a timeout of theirs", llmtest.Status(408, ""), true},
+		{"a server timeout", llmtest.Status(408, ""), true},
 		{"busy for long", llmtest.Status(429, "60"), true},
-		{"busy, for how long nobody knows", llmtest.Status(429, ""), true},
-		{"no money left, said as busy", llmtest.Refuse(429, "insufficient_quota", "You exceeded your current quota"), true},
+		{"busy for an unknown time", llmtest.Status(429, ""), true},
+		{"no credit left, reported as busy", llmtest.Refuse(429, "insufficient_quota", "You exceeded your current quota"), true},
 		{"a wrong key", llmtest.Status(401, ""), true},
-		{"no money left", llmtest.Status(402, ""), true},
+		{"no credit left", llmtest.Status(402, ""), true},
 		{"forbidden", llmtest.Status(403, ""), true},
 		{"no such model", llmtest.Refuse(404, "model_not_found", "no such model"), true},
-		{"a connection that breaks", llmtest.CutStream("Hello", 0), true},
+		{"a broken connection", llmtest.CutStream("Hello", 0), true},
 		{"silence", llmtest.Hang(), true},
 		{"nothing", llmtest.Empty(), true},
 		{"busy for a moment", llmtest.Status(429, "2"), false},
@@ -101,7 +101,7 @@ func TestTheNextOneIsAskedForWhatItMayAnswer(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsGone(t *testing.T) {
+func TestUnreachableServer(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
@@ -111,7 +111,7 @@ func TestAServerThatIsGone(t *testing.T) {
 	require.Equal(t, "b", response.Provider)
 }
 
-func TestImagesAreForTheCallerToLeaveOut(t *testing.T) {
+func TestImageErrorsAreReturnedToTheCaller(t *testing.T) {
 	t.Parallel()
 	first := llmtest.NewServer(t, llmtest.NoImages())
 	second := llmtest.NewServer(t, llmtest.Text("1"))
@@ -122,7 +122,7 @@ func TestImagesAreForTheCallerToLeaveOut(t *testing.T) {
 	require.Zero(t, second.Count())
 }
 
-func TestTextOfAStreamThatWasCutIsVoid(t *testing.T) {
+func TestTruncatedStreamIsReset(t *testing.T) {
 	t.Parallel()
 	first := llmtest.NewServer(t, llmtest.CutStream("Hello from the first", 2))
 	second := llmtest.NewServer(t, llmtest.CutStream("", 0))
@@ -141,10 +141,10 @@ func TestTextOfAStreamThatWasCutIsVoid(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Hello from the third", response.Content)
 	require.Equal(t, response.Content, text.String())
-	require.Equal(t, 1, resets, "there was nothing to take back of the second")
+	require.Equal(t, 1, resets, "the second had shown nothing yet")
 }
 
-func TestNobodyAnswers(t *testing.T) {
+func TestAllCandidatesFail(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -154,22 +154,22 @@ func TestNobodyAnswers(t *testing.T) {
 		text   string
 	}{
 		{
-			"the first that is worth another attempt",
+			"the first one worth a retry",
 			[3]llmtest.Step{llmtest.Status(401, ""), llmtest.Status(503, "40"), llmtest.Status(429, "20")},
 			503, 20 * time.Second,
-			"b: status 503: scripted failure; nor could a/one (a: status 401: scripted failure), c/three (c: status 429: scripted failure)",
+			"b: status 503: scripted failure; also failed: a/one (a: status 401: scripted failure), c/three (c: status 429: scripted failure)",
 		},
 		{
-			"no time to wait where one did not say",
+			"no wait if one did not ask for it",
 			[3]llmtest.Step{llmtest.Status(429, "20"), llmtest.Status(500, ""), llmtest.Status(401, "")},
 			429, 0,
-			"a: status 429: scripted failure; nor could b/two (b: status 500: scripted failure), c/three (c: status 401: scripted failure)",
+			"a: status 429: scripted failure; also failed: b/two (b: status 500: scripted failure), c/three (c: status 401: scripted failure)",
 		},
 		{
-			"none is worth another attempt",
+			"none is worth a retry",
 			[3]llmtest.Step{llmtest.Status(404, ""), llmtest.Status(401, ""), llmtest.Status(402, "")},
 			404, 0,
-			"a: status 404: scripted failure; nor could b/two (b: status 401: scripted failure), c/three (c: status 402: scripted failure)",
+			"a: status 404: scripted failure; also failed: b/two (b: status 401: scripted failure), c/three (c: status 402: scripted failure)",
 		},
 	}
 	for _, tt := range tests {
@@ -187,7 +187,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-func TestAStopIsNoFailure(t *testing.T) {
+func TestCancellationIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	first := llmtest.NewServer(t, llmtest.Hang(), llmtest.Hang(), llmtest.Hang(), llmtest.Text("there"))
 	second := llmtest.NewServer(t)
@@ -212,7 +212,7 @@ func TestAStopIsNoFailure(t *testing.T) {
 	require.Zero(t, second.Count())
 }
 
-func TestNewWantsACandidate(t *testing.T) {
+func TestNewNeedsACandidate(t *testing.T) {
 	t.Parallel()
 	_, err := fallback.New(nil, nil)
 	require.ErrorContains(t, err, "no model")

@@ -15,15 +15,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// Key is what a provider under test must have as its API key, if it has one.
+// Key is the API key for a provider under test.
 const Key = "sk-test-0123456789"
 
-// StallTimeout is what a provider under test must have as the time after which a
-// silent stream is given up.
+// StallTimeout is the stall timeout for a provider under test.
 const StallTimeout = time.Second
 
-// RunProvider checks that a provider does what [llm.Provider] promises, through
-// an OpenAI-compatible API at baseURL.
+// RunProvider checks the contract of [llm.Provider] for a provider of an
+// OpenAI-compatible API at baseURL.
 func RunProvider(t *testing.T, newProvider func(baseURL string) llm.Provider) {
 	run := func(name string, check func(t *testing.T, p *probe), script ...Step) {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +37,7 @@ func RunProvider(t *testing.T, newProvider func(baseURL string) llm.Provider) {
 
 type runner func(name string, check func(t *testing.T, p *probe), script ...Step)
 
-// probe is a provider with the server that it calls.
+// probe is a provider and the server that it calls.
 type probe struct {
 	*Server
 	provider llm.Provider
@@ -59,7 +58,7 @@ func (p *probe) text() (text, reasoning string) {
 	return see.String(), think.String()
 }
 
-// Conversation is a request with one message of every shape.
+// Conversation returns a request with a message of every shape.
 func Conversation() llm.Request {
 	return llm.Request{
 		Model: Model,

@@ -1,5 +1,5 @@
-// Package llmtest has a scriptable chat-completion server, as strict with
-// transcripts as the strictest provider, and the conformance suite for providers.
+// Package llmtest has a scripted chat-completion server, as strict about transcripts
+// as the strictest provider, and the conformance suite for providers.
 package llmtest
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/wire"
 )
 
-// Model is the only model that the server lists; it answers for any.
+// Model is the only model that the server lists; it answers for any model.
 const Model = "scripted"
 
-// Request is a request that the server got.
+// Request is a request that the server received.
 type Request struct {
 	wire.Request
-	Number  int    // 1 for the first; requests that were refused as invalid count, too
-	Invalid string // why it was refused; empty when it was valid
+	Number  int    // counted from 1, including invalid requests
+	Invalid string // why it was rejected; empty if valid
 	Header  http.Header
 }
 
@@ -56,7 +56,7 @@ type Server struct {
 	URL string // base URL for a client, with /v1
 
 	decide  func(Request) Step
-	decides sync.Mutex // one request at a time is decided on
+	decides sync.Mutex // serializes decide
 
 	mu       sync.Mutex
 	requests []Request
@@ -65,8 +65,8 @@ type Server struct {
 	end      chan struct{}
 }
 
-// NewServer starts a server that does the steps of script in order, one for each
-// valid request. A request after the last is refused for good.
+// NewServer starts a server that plays the steps of script in order, one per valid
+// request. Requests after the last step get a permanent error.
 func NewServer(t testing.TB, script ...Step) *Server {
 	next := 0
 	return NewFunc(t, func(Request) Step {
@@ -78,9 +78,8 @@ func NewServer(t testing.TB, script ...Step) *Server {
 	})
 }
 
-// NewFunc starts a server that asks decide, one request at a time, what to do
-// with each valid request. It ends with the test. The server may outlive, in the
-// test, any number of processes that call it.
+// NewFunc starts a server that calls decide, one request at a time, for each valid
+// request. It ends with the test.
 func NewFunc(t testing.TB, decide func(Request) Step) *Server {
 	s := &Server{decide: decide, arrived: make(chan struct{}), release: make(chan struct{}), end: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -110,8 +109,8 @@ func (s *Server) Count() int {
 	return len(s.requests)
 }
 
-// Invalid returns why requests were refused as invalid, in order. Tests of whole
-// turns require it to be empty.
+// Invalid returns why requests were rejected, in order. Tests of whole turns require
+// it to be empty.
 func (s *Server) Invalid() []string {
 	var reasons []string
 	for _, r := range s.Requests() {
@@ -122,7 +121,7 @@ func (s *Server) Invalid() []string {
 	return reasons
 }
 
-// Await waits until n requests have arrived in all, or ctx ends.
+// Await waits until n requests have arrived in total, or ctx ends.
 func (s *Server) Await(ctx context.Context, n int) error {
 	for {
 		s.mu.Lock()
@@ -139,7 +138,7 @@ func (s *Server) Await(ctx context.Context, n int) error {
 	}
 }
 
-// Release ends the hanging steps of all requests that have arrived by now.
+// Release ends the hanging steps of all requests so far.
 func (s *Server) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +149,7 @@ func (s *Server) Release() {
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	body, err := wire.ReadRequest(w, r)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return // who sent it is gone before all of it was: as if it had never been
+		return // the client disconnected while sending: ignore the request
 	}
 	req := Request{Request: body, Header: r.Header.Clone()}
 	if err == nil {
@@ -176,8 +175,8 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	s.play(w, r, body, step, release)
 }
 
-// next records req and decides what to do with it. A hanging step ends with
-// release, which a Release after the recording closes.
+// next records req and returns its step. A later Release closes release, which ends
+// a hanging step.
 func (s *Server) next(req *Request) (step Step, release <-chan struct{}) {
 	s.decides.Lock()
 	defer s.decides.Unlock()
@@ -206,7 +205,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, req wire.Request, 
 		wire.WriteError(w, step.status, step.code, step.message)
 	case step.raw != nil:
 		w.Header().Set("Content-Type", step.rawType)
-		_, _ = w.Write(step.raw) // a client that went away is told nothing
+		_, _ = w.Write(step.raw) // the client may be gone
 	case step.cutting || step.stalling || step.drip > 0:
 		s.playEvents(w, r, req, step, release)
 	default:
@@ -214,7 +213,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request, req wire.Request, 
 	}
 }
 
-// playEvents sends a stream, whether asked to or not, event by event.
+// playEvents sends a stream event by event, even if none was requested.
 func (s *Server) playEvents(w http.ResponseWriter, r *http.Request, req wire.Request, step Step, release <-chan struct{}) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w).Flush
@@ -243,7 +242,7 @@ func (s *Server) playEvents(w http.ResponseWriter, r *http.Request, req wire.Req
 	}
 }
 
-// silence waits until the client goes away, the test releases it or ends.
+// silence waits until the client disconnects, or the test releases it or ends.
 func (s *Server) silence(r *http.Request, release <-chan struct{}) {
 	select {
 	case <-r.Context().Done():

@@ -31,7 +31,7 @@ func post(ctx context.Context, s *llmtest.Server, body string) (status int, answ
 	return resp.StatusCode, string(text), err
 }
 
-func TestScriptIsFollowedAndRecorded(t *testing.T) {
+func TestScriptIsPlayedAndRecorded(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewServer(t, llmtest.Text("one"), llmtest.Text("two"))
 	for _, want := range []string{"one", "", "two", "no more steps"} {
@@ -51,7 +51,7 @@ func TestScriptIsFollowedAndRecorded(t *testing.T) {
 	require.Equal(t, 3, s.Requests()[2].Number)
 }
 
-func TestNoJSONIsInvalid(t *testing.T) {
+func TestInvalidJSONIsRejected(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewServer(t)
 	status, _, err := post(t.Context(), s, "{")
@@ -60,7 +60,7 @@ func TestNoJSONIsInvalid(t *testing.T) {
 	require.Len(t, s.Invalid(), 1)
 }
 
-func TestARequestThatIsCutOffIsNone(t *testing.T) {
+func TestTruncatedRequestIsIgnored(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewServer(t, llmtest.Text("one"))
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/v1"))
@@ -109,7 +109,7 @@ func TestAfterWaits(t *testing.T) {
 	require.Contains(t, <-answers, "now")
 }
 
-func TestAwaitEndsWithItsContext(t *testing.T) {
+func TestAwaitEndsWithContext(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewServer(t)
 	ctx, cancel := context.WithCancelCause(t.Context())

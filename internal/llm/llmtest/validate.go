@@ -17,10 +17,10 @@ var (
 	imageData = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$`)
 )
 
-// Validate says what a strict provider would refuse in a request. Each tool call
-// must have exactly one result, directly after it and in the calls' order; there
-// are no other results; nothing is empty; system messages come first; two answers
-// never follow each other; and the last message is a user's or a tool's.
+// Validate returns what a strict provider would reject in a request. Each tool call
+// must be followed by exactly one result, in the order of the calls, without other
+// results; no content may be empty; system messages come first; assistant messages
+// never follow each other; and the last message is from a user or a tool.
 func Validate(req wire.Request) error {
 	if req.Model == "" {
 		return errors.New("no model")
@@ -116,7 +116,7 @@ func validateCalls(calls []openai.ToolCall) ([]openai.ToolCall, error) {
 	return calls, nil
 }
 
-// answerCall takes the call that m is the result of off open.
+// answerCall removes the call that m answers from open.
 func answerCall(open []openai.ToolCall, m wire.Message) ([]openai.ToolCall, error) {
 	switch {
 	case len(open) == 0:

@@ -37,7 +37,7 @@ func refused(t *testing.T, r refusal, images ...llm.Image) error {
 	return err
 }
 
-func TestTooLongInTheWordsOfEachProvider(t *testing.T) {
+func TestTooLongErrorsOfEachProvider(t *testing.T) {
 	t.Parallel()
 	for _, r := range []refusal{
 		{"openai", 400, "context_length_exceeded", "This model's maximum context length is 128000 tokens. However, your messages resulted in 174643 tokens. Please reduce the length of the messages."},
@@ -88,7 +88,7 @@ func TestTooLongInTheWordsOfEachProvider(t *testing.T) {
 	}
 }
 
-func TestImagesRefusedInTheWordsOfEachProvider(t *testing.T) {
+func TestImageErrorsOfEachProvider(t *testing.T) {
 	t.Parallel()
 	image := llm.Image{MIME: "image/png", Data: []byte("png")}
 	for _, r := range []refusal{
@@ -120,7 +120,7 @@ func TestImagesRefusedInTheWordsOfEachProvider(t *testing.T) {
 	}
 }
 
-func TestWrongKeysAndEmptyAccountsAreToldAsSuch(t *testing.T) {
+func TestWrongKeysAndEmptyAccounts(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		refusal

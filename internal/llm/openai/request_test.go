@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-func TestModelsGetTheParametersTheyTake(t *testing.T) {
+func TestParametersOfEachModel(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Text("ok") })
 	row, _ := llm.Lookup("moonshot")
@@ -41,7 +41,7 @@ func TestModelsGetTheParametersTheyTake(t *testing.T) {
 	require.InDelta(t, 1.0, *ask("kimi-k2.5", 0.7).Temperature, 1e-6)
 }
 
-func TestReasoningGoesBackInTheWayThatIsWanted(t *testing.T) {
+func TestReasoningIsReturnedAsTheProviderWants(t *testing.T) {
 	t.Parallel()
 	const thought = `{"role":"assistant","tool_calls":`
 	tests := []struct {
@@ -99,7 +99,7 @@ func TestFieldsOfOtherRolesAreNotSent(t *testing.T) {
 	}
 }
 
-func TestTheKeyIsSent(t *testing.T) {
+func TestKeyIsSent(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewServer(t, llmtest.Text("ok"))
 	_, err := newClient(t, openai.Options{BaseURL: s.URL + "/"}).Complete(t.Context(), llmtest.Conversation(), nil)
@@ -107,7 +107,7 @@ func TestTheKeyIsSent(t *testing.T) {
 	require.Equal(t, "Bearer "+llmtest.Key, s.Requests()[0].Header.Get("Authorization"))
 }
 
-func TestWhatTheLibraryRefusesIsPermanent(t *testing.T) {
+func TestRequestsRejectedByTheLibraryArePermanent(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewServer(t)
 	req := llmtest.Conversation()
@@ -117,7 +117,7 @@ func TestWhatTheLibraryRefusesIsPermanent(t *testing.T) {
 	require.Zero(t, s.Count())
 }
 
-func TestNewWantsAURL(t *testing.T) {
+func TestNewNeedsAURL(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"", "api.openai.com/v1", "ftp://x/v1", "http://", "://"} {
 		_, err := openai.New(openai.Options{Service: "acme", BaseURL: base})

@@ -38,7 +38,7 @@ func calls(lists ...string) string {
 	return events(append(choices, `{"delta":{},"finish_reason":"tool_calls"}`)...)
 }
 
-func TestToolCallsOfOddProviders(t *testing.T) {
+func TestToolCallsOfUnusualProviders(t *testing.T) {
 	t.Parallel()
 	two := []domain.ToolCall{{ID: "1", Name: "a", Arguments: `{"x":1}`}, {ID: "2", Name: "b", Arguments: `{"y":2}`}}
 	tests := []struct {
@@ -114,7 +114,7 @@ func TestToolCallsOfOddProviders(t *testing.T) {
 	}
 }
 
-func TestHugeBrokenArgumentsTakeNoTime(t *testing.T) {
+func TestHugeBrokenArgumentsAreFast(t *testing.T) {
 	t.Parallel()
 	broken := `{"a":"` + strings.Repeat("x\"y ", 200_000)
 	begun := time.Now()
@@ -124,7 +124,7 @@ func TestHugeBrokenArgumentsTakeNoTime(t *testing.T) {
 	require.Less(t, time.Since(begun), 20*time.Second)
 }
 
-func TestStreamsOfOddProviders(t *testing.T) {
+func TestStreamsOfUnusualProviders(t *testing.T) {
 	t.Parallel()
 	const whole = `{"model":"m","choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],` + "\n" + `"usage":{"prompt_tokens":1,"completion_tokens":2}}`
 	tests := []struct{ name, kind, body string }{
@@ -150,7 +150,7 @@ func TestStreamsOfOddProviders(t *testing.T) {
 	}
 }
 
-func TestStreamsThatCannotBeRead(t *testing.T) {
+func TestUnreadableStreams(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"nothing":            "",
@@ -169,7 +169,7 @@ func TestStreamsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestSilenceAfterTheFinishReasonIsAnEnd(t *testing.T) {
+func TestSilenceAfterTheFinishReasonEndsTheStream(t *testing.T) {
 	t.Parallel()
 	// Events: role, text, finish reason, usage, end.
 	resp, err := complete(t, openai.Options{StallTimeout: time.Second}, llmtest.StallStream("Hi", 3))
@@ -200,7 +200,7 @@ func TestWithoutStreaming(t *testing.T) {
 	require.ErrorContains(t, err, "not done after 1s")
 }
 
-func TestConnectionsAreKept(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	answers := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -228,7 +228,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	require.Less(t, fresh, 5, "on a busy machine an end may come too late now and then")
 }
 
-func TestErrorsInAllShapes(t *testing.T) {
+func TestErrorShapes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		body, message string
@@ -282,7 +282,7 @@ func TestModels(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, remote.As(err).Status)
 }
 
-func TestAnUnreachableServerIsTemporary(t *testing.T) {
+func TestUnreachableServerIsTemporary(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
@@ -292,7 +292,7 @@ func TestAnUnreachableServerIsTemporary(t *testing.T) {
 	require.False(t, remote.As(err).Permanent())
 }
 
-func TestACancelledContextMakesNoCall(t *testing.T) {
+func TestCancelledContextMakesNoCall(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewServer(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
 )
 
-func TestCachedTokensInTheWordsOfEachProvider(t *testing.T) {
+func TestCachedTokensOfEachProvider(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		usage string

@@ -1,13 +1,13 @@
 package price
 
-// Date is the day of the prices that are known here. They are the providers' list
-// prices, cross-checked with the public table of pydantic/genai-prices. Of prices
-// that depend on the prompt's length it is the lowest, of those that depend on the
-// hour the highest.
+// Date is the day of the built-in prices. They are the providers' list prices,
+// cross-checked with the public table of pydantic/genai-prices: the lowest tier of
+// prices that depend on the prompt's length, the highest of those that depend on
+// the time of day.
 const Date = "2026-11-21"
 
-// passedOn are the providers that charge what the vendor does: OpenRouter adds
-// nothing to these vendors' prices.
+// passedOn maps models to the vendor whose price applies: OpenRouter charges these
+// vendors' own prices.
 func passedOn() [][2]string {
 	return [][2]string{
 		{"openrouter/anthropic/", "anthropic/"},
@@ -18,8 +18,8 @@ func passedOn() [][2]string {
 	}
 }
 
-// known are the prices by the registry's name of the provider and the model. A
-// name stands for its dated versions, too.
+// known returns the prices by registry name and model. A name covers its dated
+// versions.
 func known() map[string]Price {
 	return map[string]Price{
 		"openrouter/:free": {},

@@ -1,4 +1,4 @@
-// Package price knows what model calls cost.
+// Package price computes what model calls cost.
 package price
 
 import (
@@ -9,46 +9,46 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Price is what tokens of a model cost, in US dollars per million. The zero value
-// is a model that costs nothing.
+// Price is the price of a model's tokens, in US dollars per million. The zero value
+// is free.
 type Price struct {
 	Input  float64
-	Cached float64 // of input that the provider had in its cache; 0: as Input
+	Cached float64 // input read from the provider's cache; 0: same as Input
 	Output float64
 }
 
-// Cost returns what a call costs in millionths of a US dollar, of whose prompt so
-// many tokens were cached. It is an estimate: what providers add for long
-// prompts, for writing to a cache or at certain hours is left out.
+// Cost returns the cost of a call in millionths of a US dollar; cached is how many
+// tokens of its prompt were cached. It is an estimate: surcharges for long prompts,
+// cache writes and peak hours are ignored.
 func (p Price) Cost(u domain.Usage, cached int) (microdollars int64) {
 	cheap := p.Cached
 	if cheap == 0 {
 		cheap = p.Input
 	}
 	cached = min(cached, u.PromptTokens)
-	// So many tokens at so many dollars a million are as many millionths.
+	// Tokens times dollars per million tokens are millionths of a dollar.
 	sum := float64(u.PromptTokens-cached)*p.Input + float64(cached)*cheap + float64(u.CompletionTokens)*p.Output
 	return int64(math.Round(sum))
 }
 
-// Table has the prices of models. Safe for concurrent use.
+// Table holds the prices of models. Safe for concurrent use.
 type Table struct {
 	own   map[string]Price
 	known map[string]Price
 	kinds map[string]string
 }
 
-// New returns the table of the prices that are known, and the user's own, which
-// win. The keys of own are "provider/model" as the user names both; a "*" at the
-// end stands for any other end. kinds has the registry's name of each configured
-// provider that has a name of its own.
+// New returns a table of the built-in prices and the user's own, which take
+// precedence. The keys of own are "provider/model" as the user writes them; a
+// trailing "*" matches any suffix. kinds maps configured provider names to registry
+// names.
 func New(own map[string]Price, kinds map[string]string) *Table {
 	return &Table{own: normalized(own), known: normalized(known()), kinds: kinds}
 }
 
-// Lookup returns the price of a provider's model, and whether it is known. A
-// model may have several names, of which the first with a price counts: the one
-// that was asked for, the one that the provider says has answered.
+// Lookup returns the price of a provider's model and whether it is known. Of the
+// model's names (the one requested, the one the provider reports) the first with a
+// price counts.
 func (t *Table) Lookup(provider string, models ...string) (Price, bool) {
 	for _, model := range models {
 		if p, ok := find(t.own, normal(provider+"/"+model)); ok {
@@ -66,14 +66,14 @@ func (t *Table) Lookup(provider string, models ...string) (Price, bool) {
 	return Price{}, false
 }
 
-// Cost is [Price.Cost] of a provider's model. It is not known where the price is
-// not.
+// Cost is [Price.Cost] for a provider's model, and reports whether its price is
+// known.
 func (t *Table) Cost(u domain.Usage, cached int, provider string, models ...string) (microdollars int64, known bool) {
 	p, known := t.Lookup(provider, models...)
 	return p.Cost(u, cached), known
 }
 
-// find returns the price of the pattern that says most of name.
+// find returns the price of the most specific pattern that matches name.
 func find(prices map[string]Price, name string) (best Price, found bool) {
 	longest := 0
 	for pattern, p := range prices {
@@ -84,10 +84,10 @@ func find(prices map[string]Price, name string) (best Price, found bool) {
 	return best, found
 }
 
-// version is what may follow a model's name that has a price: a date or so.
+// version matches the version suffixes of a model with a price, such as a date.
 var version = regexp.MustCompile(`^-(latest|\d{4}[-\d]*)$`)
 
-// match returns how well pattern fits name, 0 if it does not.
+// match returns how specifically pattern matches name, 0 if it does not.
 func match(pattern, name string) int {
 	if prefix, any := strings.CutSuffix(pattern, "*"); any {
 		if strings.HasPrefix(name, prefix) {
@@ -101,8 +101,8 @@ func match(pattern, name string) int {
 	return 0
 }
 
-// billed returns the name under which a model's price is known: some providers
-// charge what the model's vendor does.
+// billed returns the name under which a model's price is listed: some providers
+// charge the vendor's price.
 func billed(name string) string {
 	if strings.HasPrefix(name, "openrouter/") && strings.HasSuffix(name, ":free") {
 		return "openrouter/:free"
@@ -115,7 +115,7 @@ func billed(name string) string {
 	return name
 }
 
-// normal makes one of the ways in which a model's name is written.
+// normal returns the canonical spelling of a model's name.
 func normal(name string) string { return strings.ReplaceAll(strings.ToLower(name), ".", "-") }
 
 func normalized(prices map[string]Price) map[string]Price {

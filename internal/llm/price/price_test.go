@@ -78,11 +78,11 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Providers that charge in another currency, or by tiers that we cannot tell
-// apart, are left to the user.
+// Providers that charge in another currency, or by tiers that cannot be told
+// apart, have no built-in price.
 var unknown = map[string]bool{"aihubmix": true, "siliconflow": true, "volcengine": true}
 
-func TestTheDefaultModelsHavePrices(t *testing.T) {
+func TestDefaultModelsHavePrices(t *testing.T) {
 	t.Parallel()
 	_, err := time.Parse(time.DateOnly, price.Date)
 	require.NoError(t, err)

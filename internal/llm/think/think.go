@@ -1,5 +1,5 @@
-// Package think separates a model's thinking, which some put between think tags
-// into the text, from what the user may see.
+// Package think separates a model's thinking, which some models write into the text
+// between think tags, from what the user may see.
 package think
 
 import "strings"
@@ -9,17 +9,16 @@ const (
 	closeTag = "</think>"
 )
 
-// Filter separates a text that arrives in pieces; a tag may be split across
-// them. The zero value is ready. Not safe for concurrent use.
+// Filter separates text that arrives in pieces, even if they split a tag. The zero
+// value is ready. Not safe for concurrent use.
 type Filter struct {
 	thinking bool
-	visible  bool   // something to see has been passed on
-	held     string // the end of what arrived, which may be the beginning of a tag
+	visible  bool   // visible text has been returned
+	held     string // the end of the input, if it may be the start of a tag
 }
 
-// Write takes the next piece and returns what is certain of both texts so far:
-// what to see and what was thought. White space around the thinking is dropped
-// where the text to see has not begun.
+// Write takes the next piece and returns the visible text and the thinking that are
+// certain so far. White space before the first visible text is dropped.
 func (f *Filter) Write(piece string) (text, thought string) {
 	var see, think strings.Builder
 	rest := f.held + piece
@@ -48,8 +47,8 @@ func (f *Filter) Write(piece string) (text, thought string) {
 	return see.String(), think.String()
 }
 
-// Close returns what was held back. A block that was never closed is thinking to
-// its end. The filter is then as new.
+// Close returns what was held back, and resets the filter. An unclosed block is
+// thinking to its end.
 func (f *Filter) Close() (text, thought string) {
 	held, thinking := f.held, f.thinking
 	if !thinking {
@@ -62,7 +61,7 @@ func (f *Filter) Close() (text, thought string) {
 	return held, ""
 }
 
-// trim drops the white space before the first thing to see.
+// trim drops white space before the first visible text.
 func (f *Filter) trim(s string) string {
 	if !f.visible {
 		s = strings.TrimLeft(s, " \t\r\n")
@@ -71,8 +70,8 @@ func (f *Filter) trim(s string) string {
 	return s
 }
 
-// partialTag returns the length of the longest end of s that may be the
-// beginning of tag.
+// partialTag returns the length of the longest suffix of s that may be the start of
+// tag.
 func partialTag(s, tag string) int {
 	for n := min(len(s), len(tag)-1); n > 0; n-- {
 		if strings.HasSuffix(s, tag[:n]) {

@@ -37,7 +37,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-func TestFilterHoldsBackNoMoreThanATag(t *testing.T) {
+func TestFilterHoldsBackAtMostATag(t *testing.T) {
 	t.Parallel()
 	var f think.Filter
 	text, _ := f.Write("Hello <thi")

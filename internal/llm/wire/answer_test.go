@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/wire"
 )
 
-func TestEventsSayTheWholeAnswer(t *testing.T) {
+func TestEventsContainTheWholeAnswer(t *testing.T) {
 	t.Parallel()
 	content := strings.Repeat("Grüße, 世界 ", 50)
 	for name, text := range map[string]string{"text": content, "one long character after the other": strings.Repeat("世", 100), "nothing": ""} {
@@ -44,7 +44,7 @@ func TestEventsSayTheWholeAnswer(t *testing.T) {
 	}
 }
 
-func TestEventsOfBytesThatAreNoText(t *testing.T) {
+func TestEventsOfInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	events := wire.Events(wire.Request{}, wire.Completion{Content: strings.Repeat("\x80", 1000)})
 	require.Greater(t, len(events), 3)
