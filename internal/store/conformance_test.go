@@ -59,6 +59,7 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"has a reply beside a question":                     approvalIsNoReply,
 		"counts what there is to do":                        backlog,
 		"takes in all but the newest half of a window":      consolidate,
+		"stores cursors":                                    cursors,
 		"stores any text":                                   anyText,
 		"shows how far a message is":                        messageState,
 		"adds a job once":                                   jobOnce,

@@ -161,6 +161,14 @@ CREATE TABLE pairings (
     PRIMARY KEY (channel, sender)
 );
 
+-- How far a receiver has read its platform.
+CREATE TABLE cursors (
+    channel TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    cursor  TEXT NOT NULL,
+    PRIMARY KEY (channel, name)
+);
+
 -- A subagent has its own session; its report goes to the session that spawned it
 -- (parent), by the route of the turn that did.
 CREATE TABLE subagents (

@@ -1,0 +1,23 @@
+package store
+
+import "context"
+
+// Cursor returns how far a channel's receiver has read its platform; empty if nothing was
+// stored under that name.
+func (s *Store) Cursor(ctx context.Context, channel, name string) (cursor string, err error) {
+	err = s.read("read cursor", func(q *runner) error {
+		cursor, _, err = one(ctx, q, scanText, `SELECT cursor FROM cursors WHERE channel = $1 AND name = $2`, channel, name)
+		return err
+	})
+	return cursor, err
+}
+
+// SetCursor stores a cursor. The commit may be asynchronous: a receiver that reads from an
+// earlier cursor gets messages again, which are recognized by their IDs.
+func (s *Store) SetCursor(ctx context.Context, channel, name, cursor string) error {
+	return s.write(ctx, "store cursor", asyncCommit, func(tx *runner) error {
+		_, err := tx.exec(ctx, `INSERT INTO cursors (channel, name, cursor) VALUES ($1, $2, $3)
+			ON CONFLICT (channel, name) DO UPDATE SET cursor = excluded.cursor`, channel, name, cursor)
+		return err
+	})
+}
