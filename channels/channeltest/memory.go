@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -19,9 +20,11 @@ var (
 )
 
 // Memory is a push channel whose platform is in memory: a [channels.Receiver],
-// [channels.Sender] and [channels.Finder], with faults on demand. It outlives a
-// Run, as a platform does. Safe for concurrent use.
+// [channels.Sender] and [channels.Finder] with faults on demand. It receives with the
+// core of chat platforms and answers everybody. It outlives a Run, as a platform does.
+// Safe for concurrent use.
 type Memory struct {
+	*chat.Receiver
 	name       string
 	deliveries chan delivery
 
@@ -42,14 +45,18 @@ type delivery struct {
 
 // NewMemory returns a channel with this name and nothing posted.
 func NewMemory(name string) *Memory {
-	return &Memory{name: name, deliveries: make(chan delivery), changed: make(chan struct{}), gone: map[string]bool{}}
+	m := &Memory{name: name, deliveries: make(chan delivery), changed: make(chan struct{}), gone: map[string]bool{}}
+	everybody := []string{channels.Anyone}
+	m.Receiver = chat.NewReceiver(memoryPlatform{m}, chat.ReceiverOptions{
+		Access: chat.Access{Users: everybody, Chats: everybody}, Respond: chat.RespondAll,
+	})
+	return m
 }
 
-// Deliver has the platform deliver a message once, to whoever runs the channel,
-// waiting for somebody to. Nil means that it was acknowledged; else it may be
-// delivered again. Channel and Push are filled in.
+// Deliver has the platform deliver a message once, as soon as the channel runs. Nil
+// means that it was acknowledged; else it may be delivered again. Channel and Push are
+// filled in.
 func (m *Memory) Deliver(ctx context.Context, msg domain.Inbound) error {
-	msg.Channel, msg.Push = m.name, true
 	d := delivery{msg: msg, acked: make(chan error, 1)}
 	select {
 	case m.deliveries <- d:
@@ -64,21 +71,37 @@ func (m *Memory) Deliver(ctx context.Context, msg domain.Inbound) error {
 	}
 }
 
-// Run implements [channels.Receiver]. Messages are accepted side by side.
-func (m *Memory) Run(ctx context.Context, b channels.Backend) error {
-	var accepting sync.WaitGroup
-	defer accepting.Wait()
+// memoryPlatform is the platform of a [Memory].
+type memoryPlatform struct{ *Memory }
+
+// Name implements [chat.Platform].
+func (m memoryPlatform) Name() string { return m.name }
+
+// Limits implements [chat.Platform].
+func (memoryPlatform) Limits() chat.Limits { return chat.Limits{} }
+
+// Identify implements [chat.Platform].
+func (m memoryPlatform) Identify(context.Context) (chat.Self, error) {
+	return chat.Self{Name: m.name}, nil
+}
+
+// Receive implements [chat.Platform].
+func (m memoryPlatform) Receive(ctx context.Context, in chat.Inbox) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return in.Drain()
 		case d := <-m.deliveries:
-			accepting.Go(func() {
-				_, err := b.Accept(ctx, d.msg)
-				d.acked <- err
-			})
+			post := &chat.Post{Origin: chat.Origin{Inbound: d.msg}}
+			in.Queue(ctx, post, func(_ string, err error) { d.acked <- err })
 		}
 	}
+}
+
+// Post implements [chat.Platform].
+func (m memoryPlatform) Post(ctx context.Context, at chat.Place, msg chat.Message) (string, error) {
+	sent, err := m.Send(ctx, channels.OutboundMessage{ID: msg.ID, Channel: m.name, Chat: at.Chat, Thread: at.Thread, Text: msg.Text})
+	return sent.PlatformID, err
 }
 
 // Send implements [channels.Sender].

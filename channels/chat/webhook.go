@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,8 @@ type Webhook struct {
 	Verify func(header http.Header, body []byte) error
 	// Read returns what a request delivers; nil if nothing, then reply is the response.
 	Read func(header http.Header, body []byte) (d Delivery, reply any, err error)
+	// Confirm answers the GET by which some platforms check the address; nil: there is none.
+	Confirm func(query url.Values) (answer string, ok bool)
 	// Reply is the response that has the answer to a [Command]; nil: an empty one.
 	Reply  func(answer string) any
 	Logger *slog.Logger
@@ -101,7 +104,19 @@ func (w *Webhook) handler(ctx context.Context, in Inbox) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+path+"/health", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("POST "+cmp.Or(path, "/{$}"), func(out http.ResponseWriter, request *http.Request) { w.take(ctx, in, out, request) })
+	if w.Confirm != nil {
+		mux.HandleFunc("GET "+cmp.Or(path, "/{$}"), w.confirm)
+	}
 	return mux
+}
+
+func (w *Webhook) confirm(out http.ResponseWriter, request *http.Request) {
+	answer, ok := w.Confirm(request.URL.Query())
+	if !ok {
+		http.Error(out, "not the expected token", http.StatusForbidden)
+		return
+	}
+	_, _ = io.WriteString(out, answer) // the platform will ask again
 }
 
 // take handles one request. It does not stop when the platform hangs up.
