@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 const (
-	maxListed   = 10 // requests in an answer: platforms limit its size
-	maxPreview  = 80 // characters of a request
 	newAnswer   = "Each thread is a conversation of its own: mention me in a new message to begin one, or mention me with `new` in a thread to forget what was said there."
 	idleAnswer  = "I am not working on anything here."
 	otherThread = "Each thread is a conversation of its own: mention me in it with `%s`."
@@ -107,50 +103,4 @@ func (h *handler) statusAnswer(waiting []domain.Inbound) string {
 	return "I am working on:" + list(waiting, func(w domain.Inbound) string {
 		return fmt.Sprintf("%s, %s ago: %s", h.mention(w), age(w.SentAt), h.preview(w.Text))
 	})
-}
-
-// mention refers to the sender of a message.
-func (h *handler) mention(msg domain.Inbound) string {
-	if markup, ok := h.platform.(Markup); ok {
-		return markup.Mention(msg.Sender)
-	}
-	return msg.SenderName
-}
-
-// preview is the beginning of a text on one line.
-func (h *handler) preview(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) > maxPreview {
-		text = string([]rune(text)[:maxPreview]) + "…"
-	}
-	return h.escape(text)
-}
-
-// escape is text in the platform's markup.
-func (h *handler) escape(text string) string {
-	if markup, ok := h.platform.(Markup); ok {
-		return markup.Escape(text)
-	}
-	return text
-}
-
-// list is a list of which no more than the first items are shown.
-func list[T any](items []T, line func(T) string) string {
-	var b strings.Builder
-	for i, item := range items {
-		if i == maxListed {
-			fmt.Fprintf(&b, "\n… and %d more", len(items)-i)
-			break
-		}
-		b.WriteString("\n• " + line(item))
-	}
-	return b.String()
-}
-
-func age(since time.Time) string {
-	passed := max(0, time.Since(since))
-	if passed < time.Minute {
-		return passed.Truncate(time.Second).String()
-	}
-	return strings.TrimSuffix(passed.Truncate(time.Minute).String(), "0s")
 }

@@ -3,12 +3,10 @@ package chat
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 const (
@@ -17,22 +15,6 @@ const (
 	theNames     = "the names of people and channels"
 	theThread    = "what was said in this thread before"
 )
-
-// EnricherOptions are the settings of an [Enricher].
-type EnricherOptions struct {
-	FileLimit int64  // bytes of an attached file
-	Respond   string // as in [ReceiverOptions]
-}
-
-// Enricher is the half of a chat platform that adds to a message what was not delivered
-// with it; workers run it.
-type Enricher struct {
-	platform Platform
-	o        EnricherOptions
-}
-
-// NewEnricher returns the enricher of a platform.
-func NewEnricher(p Platform, o EnricherOptions) *Enricher { return &Enricher{p, o} }
 
 // Enrich implements [channels.Enricher].
 func (e *Enricher) Enrich(ctx context.Context, msg channels.Enrichment) (channels.Enriched, error) {
@@ -43,14 +25,6 @@ func (e *Enricher) Enrich(ctx context.Context, msg channels.Enrichment) (channel
 		}
 	}
 	return w.out, nil
-}
-
-// enrichment is one attempt to enrich a message.
-type enrichment struct {
-	*Enricher
-	channels.Enrichment
-	out   channels.Enriched
-	noted map[string]bool
 }
 
 func (w *enrichment) text(ctx context.Context) (err error) {
@@ -153,26 +127,4 @@ func (w *enrichment) who(ctx context.Context, id string) (Profile, error) {
 	}
 	who, err := directory.Who(ctx, id)
 	return who, w.lacking(theNames, err)
-}
-
-// lacking notes what cannot be had until somebody changes something. It returns the
-// errors that another attempt may cure.
-func (w *enrichment) lacking(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if why, ok := errors.AsType[Unavailable](err); ok {
-		err = why
-	} else if failed := remote.As(err); failed == nil || !failed.Permanent() {
-		return err
-	}
-	w.note(what + ": " + err.Error())
-	return nil
-}
-
-func (w *enrichment) note(text string) {
-	if !w.noted[text] {
-		w.noted[text] = true
-		w.out.Notes = append(w.out.Notes, text)
-	}
 }

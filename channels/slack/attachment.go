@@ -5,8 +5,20 @@ import (
 	"strings"
 )
 
-// attachment is what stands below a message's text: the whole of most alerts, and
-// messages that were forwarded.
+// file is a file of a message.
+type file struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	MIME        string `json:"mimetype"`
+	Size        int64  `json:"size"`
+	Mode        string `json:"mode"`
+	Private     string `json:"url_private"`
+	PrivateFull string `json:"url_private_download"`
+}
+
+// attachment is shown below a message's text. Most alerts consist of attachments only, and
+// a forwarded message is one.
 type attachment struct {
 	IsShare    bool   `json:"is_share"`
 	AuthorName string `json:"author_name"`
@@ -21,25 +33,7 @@ type attachment struct {
 	Files []file `json:"files"`
 }
 
-// text is what a post says: its text and the messages that it forwards, or if
-// there is neither, its attachments.
-func (p *post) text(self string) string {
-	parts := []string{readable(p.Text, self)}
-	for _, a := range p.Attachments {
-		if a.IsShare {
-			parts = append(parts, a.forwarded())
-		}
-	}
-	if text := joined("\n\n", parts...); text != "" || !p.isBot() {
-		return text
-	}
-	for _, a := range p.Attachments {
-		parts = append(parts, a.alert())
-	}
-	return joined("\n\n", parts...)
-}
-
-// forwarded is a forwarded message as a quotation.
+// forwarded returns a forwarded message as a quotation.
 func (a *attachment) forwarded() string {
 	said := readable(cmp.Or(a.Text, a.Fallback), "")
 	if said == "" {

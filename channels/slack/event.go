@@ -38,17 +38,6 @@ type post struct {
 	Attachments []attachment `json:"attachments"`
 }
 
-type file struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Title       string `json:"title"`
-	MIME        string `json:"mimetype"`
-	Size        int64  `json:"size"`
-	Mode        string `json:"mode"`
-	Private     string `json:"url_private"`
-	PrivateFull string `json:"url_private_download"`
-}
-
 // postSubTypes are the subtypes of messages that somebody wrote. All others report
 // that something happened.
 var postSubTypes = map[string]bool{
@@ -121,6 +110,24 @@ func (p *post) delivery(self Identity) *chat.Post {
 		d.Text = "<@" + self.UserID + ">" // asks us to look at what was said before
 	}
 	return d
+}
+
+// text returns the text of a post and of the messages that it forwards; that of its
+// attachments if there is neither.
+func (p *post) text(self string) string {
+	parts := []string{readable(p.Text, self)}
+	for _, a := range p.Attachments {
+		if a.IsShare {
+			parts = append(parts, a.forwarded())
+		}
+	}
+	if text := joined("\n\n", parts...); text != "" || !p.isBot() {
+		return text
+	}
+	for _, a := range p.Attachments {
+		parts = append(parts, a.alert())
+	}
+	return joined("\n\n", parts...)
 }
 
 func (p *post) files() []domain.File {

@@ -1,0 +1,54 @@
+package chat
+
+import (
+	"errors"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+// EnricherOptions are the settings of an [Enricher].
+type EnricherOptions struct {
+	FileLimit int64  // bytes of an attached file
+	Respond   string // as in [ReceiverOptions]
+}
+
+// Enricher is the half of a chat platform that adds to a message what was not delivered
+// with it; workers run it.
+type Enricher struct {
+	platform Platform
+	o        EnricherOptions
+}
+
+// NewEnricher returns the enricher of a platform.
+func NewEnricher(p Platform, o EnricherOptions) *Enricher { return &Enricher{p, o} }
+
+// enrichment is one attempt to enrich a message.
+type enrichment struct {
+	*Enricher
+	channels.Enrichment
+	out   channels.Enriched
+	noted map[string]bool
+}
+
+// lacking notes what cannot be had until somebody changes something. It returns the
+// errors that another attempt may cure.
+func (w *enrichment) lacking(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if why, ok := errors.AsType[Unavailable](err); ok {
+		err = why
+	} else if failed := remote.As(err); failed == nil || !failed.Permanent() {
+		return err
+	}
+	w.note(what + ": " + err.Error())
+	return nil
+}
+
+func (w *enrichment) note(text string) {
+	if !w.noted[text] {
+		w.noted[text] = true
+		w.out.Notes = append(w.out.Notes, text)
+	}
+}
