@@ -19,9 +19,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/engine"
 )
 
-// BenchmarkFloor measures what no message can be faster than: a workflow of one
-// activity that does nothing, from the start call to the activity's end
-// (latency) and to the workflow's (throughput).
+// BenchmarkFloor measures the lower bound for a message: a workflow with one empty
+// activity, from the start call to the activity's end (latency) and the workflow's end
+// (throughput).
 func BenchmarkFloor(b *testing.B) {
 	for _, durability := range []string{"full", "normal"} {
 		for _, sessions := range []int{1, 16, 64} {
@@ -110,8 +110,8 @@ func benchmarkFloor(b *testing.B, durability string, sessions int) {
 	b.ReportMetric(float64((cpuTime(b)-cpu).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
-// benchDir is on a real disk when the environment says so: the temporary
-// directory may be in memory, where a sync costs nothing.
+// benchDir uses $BENCH_DIR if set, because the temporary directory may be in memory,
+// where a sync costs nothing.
 func benchDir(b *testing.B) string {
 	dir := os.Getenv("BENCH_DIR")
 	if dir == "" {
@@ -123,8 +123,8 @@ func benchDir(b *testing.B) string {
 	return dir
 }
 
-// cpuTime is what this process has used: on a busy machine it tells more than
-// the clock.
+// cpuTime is the CPU time of this process, which is more reliable than the clock on a
+// busy machine.
 func cpuTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))

@@ -20,13 +20,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// schemaVersion is what this build of the server reads and writes. The server
-// brings no migrations for SQLite.
+// schemaVersion is the version that this build of the server reads and writes. The
+// server has no migrations for SQLite.
 const schemaVersion = sqliteschema.Version + "/" + sqliteschema.VisibilityVersion
 
-// openDatabase makes sure that engine.db is there, sound and of the version
-// that this server needs, with the namespace in it, and returns how the server
-// is to open it.
+// openDatabase creates engine.db if necessary, checks its version, prepares the
+// namespace, and returns the server's settings for the database.
 func openDatabase(ctx context.Context, opts Options) (*config.SQL, error) {
 	path := filepath.Join(opts.DataDir, "engine.db")
 	if err := prepareSchema(ctx, path); err != nil {
@@ -53,14 +52,13 @@ func pragmas(durability string) map[string]string {
 	}
 }
 
-// uriPath escapes what an SQLite URI would take for a separator.
+// uriPath escapes the separators of an SQLite URI.
 func uriPath(path string) string {
 	return (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 }
 
-// prepareSchema creates the schema in one transaction, so that a process killed
-// in the middle leaves an empty database, and checks the version of a schema
-// that is there.
+// prepareSchema creates the schema or checks the version of an existing one. It uses
+// one transaction, so that a process killed in between leaves an empty database.
 func prepareSchema(ctx context.Context, path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -109,7 +107,7 @@ func checkVersion(ctx context.Context, tx *sql.Tx) error {
 		if _, corrupt := errors.AsType[*sqlite.Error](err); corrupt && isUnreadable(err) {
 			return err
 		}
-		return errors.New("it was not made by holdfast")
+		return errors.New("it was not created by holdfast")
 	}
 	if version != schemaVersion {
 		return fmt.Errorf("its schema is version %s and this build needs %s", version, schemaVersion)
@@ -117,10 +115,10 @@ func checkVersion(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// schemaTx lets the server's schema run inside a transaction of ours.
+// schemaTx runs the server's schema statements in our transaction.
 type schemaTx struct {
 	sqlplugin.AdminDB
-	ctx context.Context // for Exec, which gets none
+	ctx context.Context // for Exec, which is not passed one
 	tx  *sql.Tx
 }
 
@@ -130,7 +128,7 @@ func (s schemaTx) Exec(stmt string, args ...any) error {
 	return err
 }
 
-// explain turns an error about the database into one that says what to do.
+// explain adds advice to an error about the database.
 func explain(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("engine: open %s: %w", path, err)
@@ -140,9 +138,9 @@ func explain(path string, err error) error {
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || isCode(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
 		advice = "make the file and its directory writable for this user"
 	case isCode(err, sqlite3.SQLITE_FULL) || strings.Contains(err.Error(), "no space left"):
-		advice = "make room on the disk"
+		advice = "free some disk space"
 	case isCode(err, sqlite3.SQLITE_BUSY):
-		advice = "end the other program that has it open"
+		advice = "stop the other program that uses it"
 	}
 	return fmt.Errorf("engine: %s cannot be used: %w; %s", path, err, advice)
 }

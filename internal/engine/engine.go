@@ -46,10 +46,10 @@ type Options struct {
 	// "normal" (a commit survives the process's death only).
 	Durability string
 	// SearchAttributes are keywords that workflows of the namespace may set.
-	// Ten at most over the life of the data directory: none is ever removed.
+	// The data directory holds at most ten, because they are never removed.
 	SearchAttributes []string
-	// Build names this build to the server; the main module's version when
-	// empty. It is the process's: the SDK has one for all its workers.
+	// Build identifies this build to the server; the main module's version when
+	// empty. The SDK has one for all workers of a process.
 	Build string
 	// Logger gets the server's warnings and errors; nil discards them.
 	Logger *slog.Logger
@@ -67,16 +67,15 @@ type Engine struct {
 	stopped chan struct{}
 }
 
-// Start runs an engine on opts.DataDir and returns when workflows can be
-// started on it: its namespace and search attributes are there. It fails with
-// [ErrInUse] when the directory is taken, and with an error that says what to do
-// when a port is taken or the database is not usable. Ctx bounds the start only;
-// whoever started the engine calls Stop.
+// Start runs an engine on opts.DataDir and returns once its namespace and search
+// attributes are ready. It returns [ErrInUse] if the directory is in use, and an error
+// with advice if a port is in use or the database cannot be used. Ctx bounds only the
+// start; the caller calls Stop.
 func Start(ctx context.Context, opts Options) (_ *Engine, err error) {
 	if opts, err = opts.withDefaults(); err != nil {
 		return nil, err
 	}
-	// Without a name the SDK hashes the whole executable: 0.4 s of the start.
+	// Without a name the SDK hashes the executable, which takes 0.4 s.
 	worker.SetBinaryChecksum(opts.Build)
 	lock, err := takeLock(opts.DataDir)
 	if err != nil {
@@ -116,7 +115,7 @@ func Start(ctx context.Context, opts Options) (_ *Engine, err error) {
 // Address is where the Temporal API is served, as host:port.
 func (e *Engine) Address() string { return e.address }
 
-// UIURL is the address of the web UI, empty when there is none.
+// UIURL is the address of the web UI, or empty without one.
 func (e *Engine) UIURL() string {
 	if e.ui == nil {
 		return ""
@@ -124,15 +123,14 @@ func (e *Engine) UIURL() string {
 	return e.ui.url
 }
 
-// Done is closed when the engine has stopped, or when the server died by
-// itself; Err tells which.
+// Done is closed when the engine has stopped or the server has failed; see Err.
 func (e *Engine) Done() <-chan struct{} { return e.server.done }
 
-// Err says why the server died, once Done is closed; nil after a Stop.
+// Err returns why the server failed, once Done is closed; nil after Stop.
 func (e *Engine) Err() error { return e.server.failure() }
 
-// Stop ends the engine and gives the data directory free. It takes five seconds
-// at most; what was accepted is kept, as it is when the process is killed.
+// Stop ends the engine and releases the data directory, within five seconds. Accepted
+// work is kept, as it is when the process is killed.
 func (e *Engine) Stop() {
 	e.stop.Do(func() {
 		defer close(e.stopped)
@@ -149,7 +147,7 @@ func (e *Engine) Stop() {
 
 func (o Options) withDefaults() (Options, error) {
 	if o.DataDir == "" {
-		return o, errors.New("engine: no data directory given")
+		return o, errors.New("engine: data directory required")
 	}
 	dir, err := filepath.Abs(o.DataDir)
 	if err != nil {
@@ -166,7 +164,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.Retention = cmp.Or(o.Retention, defaultRetention)
 	o.Durability = cmp.Or(o.Durability, "full")
 	if o.Durability != "full" && o.Durability != "normal" {
-		return o, fmt.Errorf("engine: durability is full or normal, not %q", o.Durability)
+		return o, fmt.Errorf("engine: durability must be full or normal, not %q", o.Durability)
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		o.Build = cmp.Or(o.Build, info.Main.Version)
@@ -178,8 +176,8 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// takeLock makes this process the owner of dir for as long as it lives: the
-// kernel gives the lock free however the process ends.
+// takeLock makes this process the owner of dir. The kernel releases the lock however
+// the process ends.
 func takeLock(dir string) (*flock.Flock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("engine: data directory: %w", err)
@@ -195,8 +193,8 @@ func takeLock(dir string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// reachable is the address under which this machine reaches a server that
-// listens on host.
+// reachable returns the address at which this machine reaches a server that listens
+// on host.
 func reachable(host string, port int) string {
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"

@@ -27,7 +27,7 @@ var topic = temporal.NewSearchAttributeKeyKeyword("Topic")
 func TestStart(t *testing.T) {
 	t.Parallel()
 
-	t.Run("an engine that comes back has its runs", func(t *testing.T) {
+	t.Run("a restarted engine has its runs", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		e := start(t, engine.Options{DataDir: dir, UIPort: -1})
@@ -41,7 +41,7 @@ func TestStart(t *testing.T) {
 		require.NoError(t, c.GetWorkflow(t.Context(), "kept", run.GetRunID()).Get(t.Context(), nil))
 	})
 
-	t.Run("search attributes are usable at once, also ones added later", func(t *testing.T) {
+	t.Run("search attributes are usable immediately, even when added later", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		for _, names := range [][]string{{"Topic"}, {"Other", "Topic"}, {"Third"}} {
@@ -124,7 +124,7 @@ func TestStartRefuses(t *testing.T) {
 		start(t, engine.Options{DataDir: dir, UIPort: -1})
 	})
 
-	t.Run("a taken port, and names it", func(t *testing.T) {
+	t.Run("a port in use, which it names", func(t *testing.T) {
 		t.Parallel()
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestStartRefuses(t *testing.T) {
 	})
 
 	databases := map[string]func(t *testing.T, path string){
-		"a file that is no database": func(t *testing.T, path string) {
+		"a file that is not a database": func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, []byte("this is a text, and a long one at that"), 0o600))
 		},
 		"a database of another program": func(t *testing.T, path string) {
@@ -172,7 +172,7 @@ func TestStartRefuses(t *testing.T) {
 		})
 	}
 
-	t.Run("a directory where it must not write", func(t *testing.T) {
+	t.Run("a directory that is not writable", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(t.TempDir(), "file")
 		require.NoError(t, os.WriteFile(dir, nil, 0o600))
@@ -186,7 +186,7 @@ func TestStartRefuses(t *testing.T) {
 		require.ErrorContains(t, err, "half")
 	})
 
-	t.Run("to go on when its caller has given up", func(t *testing.T) {
+	t.Run("to continue when its context has ended", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -204,7 +204,7 @@ func TestUI(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, http.StatusOK, resp.StatusCode, path)
 	}
-	t.Run("answers to no other name", func(t *testing.T) {
+	t.Run("rejects other host names", func(t *testing.T) {
 		for host, status := range map[string]int{
 			"localhost:8233": http.StatusOK, "[::1]:8233": http.StatusOK, "127.0.0.1": http.StatusOK,
 			"evil.example": http.StatusForbidden, "evil.example:8233": http.StatusForbidden, "127.0.0.1.evil.example": http.StatusForbidden,
@@ -232,8 +232,7 @@ func TestStop(t *testing.T) {
 	require.NoError(t, e.Err())
 }
 
-// TestSchedule has a schedule start a workflow: that needs the server's own
-// worker.
+// TestSchedule needs the server's own worker: a schedule starts a workflow.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	c := dial(t, enginetest.Start(t))

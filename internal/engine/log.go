@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/server/common/log/tag"
 )
 
-// serverLog passes the server's warnings and errors on, but for those of its
-// start and its end, and keeps its fatal errors from ending the process.
+// serverLog logs the server's warnings and errors, except while it starts and stops,
+// and keeps its fatal errors from ending the process.
 type serverLog struct {
 	logger *slog.Logger
 	quiet  *atomic.Bool
@@ -25,10 +25,10 @@ var (
 	_ log.SLogWrapper = serverLog{}
 )
 
-// Debug implements [log.Logger]; what is not a warning is not passed on.
+// Debug implements [log.Logger] and discards the message.
 func (l serverLog) Debug(string, ...tag.Tag) {}
 
-// Info implements [log.Logger]; what is not a warning is not passed on.
+// Info implements [log.Logger] and discards the message.
 func (l serverLog) Info(string, ...tag.Tag) {}
 
 // Warn implements [log.Logger].
@@ -43,9 +43,9 @@ func (l serverLog) DPanic(msg string, tags ...tag.Tag) { l.write(slog.LevelError
 // Panic implements [log.Logger].
 func (l serverLog) Panic(msg string, tags ...tag.Tag) { panic(describe(msg, tags)) }
 
-// Fatal implements [log.Logger]. The server expects the process to end here; we
-// report the engine as dead and do not go on. The goroutine is not ended: within a
-// sync.OnceValue, as where the server binds its port, that panics.
+// Fatal implements [log.Logger]. The server expects the process to end here; instead we
+// report the failure and block. Ending the goroutine would panic inside a
+// sync.OnceValue, which the server uses to bind its port.
 func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
 	l.fatal(describe(msg, tags))
 	select {}
@@ -57,8 +57,7 @@ func (l serverLog) With(tags ...tag.Tag) log.Logger {
 	return l
 }
 
-// SLog implements [log.SLogWrapper]: it is what the server's own workers log
-// to.
+// SLog implements [log.SLogWrapper]. The server's own workers log to it.
 func (l serverLog) SLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
@@ -76,11 +75,11 @@ func attributes(tags []tag.Tag) []any {
 	return attrs
 }
 
-// describe makes an error of a log line, with the error that it carries.
+// describe turns a log entry into an error that wraps the entry's error.
 func describe(msg string, tags []tag.Tag) error {
 	var cause error
 	for _, t := range tags {
-		// Its Value is but the text of the error.
+		// Value returns only the error's text.
 		if zap, ok := t.(tag.ZapTag); ok {
 			if err, ok := zap.Field().Interface.(error); ok {
 				cause = err

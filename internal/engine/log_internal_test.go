@@ -10,8 +10,8 @@ import (
 	"go.temporal.io/server/common/log/tag"
 )
 
-// The server binds its port within a sync.OnceValue. That another process has taken
-// it is an error of the engine, and no panic.
+// The server binds its port inside a sync.OnceValue. A port in use must be an error of
+// the engine, not a panic.
 func TestFatalWithinAOnceValue(t *testing.T) {
 	t.Parallel()
 	s := &server{done: make(chan struct{})}
@@ -20,7 +20,7 @@ func TestFatalWithinAOnceValue(t *testing.T) {
 			serverLog{fatal: s.fail}.Fatal("cannot listen", tag.Error(syscall.EADDRINUSE))
 			return 0
 		})()
-		return errors.New("it went on")
+		return errors.New("Fatal returned")
 	})
 	require.ErrorIs(t, err, syscall.EADDRINUSE)
 }

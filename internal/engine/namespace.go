@@ -24,9 +24,9 @@ import (
 	sqliteschema "go.temporal.io/server/schema/sqlite"
 )
 
-// prepareNamespace creates the namespace, or brings its retention and search
-// attributes up to date. It writes to the database before the server runs: a
-// change made through the server's API is seen only when its caches refresh.
+// prepareNamespace creates the namespace or updates its retention and search
+// attributes. It writes to the database before the server runs, because changes made
+// through the API take effect only when the server's caches refresh.
 func prepareNamespace(ctx context.Context, cfg *config.SQL, opts Options) error {
 	db, err := persistencesql.NewSQLDB(sqlplugin.DbKindMain, cfg, resolver.NewNoopResolver(), log.NewNoopLogger(), metrics.NoopMetricsHandler)
 	if err != nil {
@@ -74,8 +74,7 @@ func updateNamespace(ctx context.Context, db sqlplugin.DB, row sqlplugin.Namespa
 	return err
 }
 
-// configure sets what opts say in the namespace and reports whether that was a
-// change.
+// configure applies opts to the namespace and reports whether anything changed.
 func configure(detail *persistencespb.NamespaceDetail, opts Options) (bool, error) {
 	conf := detail.GetConfig()
 	changed := conf.GetRetention().AsDuration() != opts.Retention
@@ -90,7 +89,7 @@ func configure(detail *persistencespb.NamespaceDetail, opts Options) (bool, erro
 		}
 		field, ok := freeKeyword(aliases)
 		if !ok {
-			return false, fmt.Errorf("search attribute %s: all keywords are taken, by %v",
+			return false, fmt.Errorf("search attribute %s: all keyword columns are in use, by %v",
 				name, slices.Sorted(maps.Values(aliases)))
 		}
 		aliases[field] = name
@@ -99,8 +98,7 @@ func configure(detail *persistencespb.NamespaceDetail, opts Options) (bool, erro
 	return changed, nil
 }
 
-// freeKeyword is the first of the visibility table's keyword columns that has
-// no name yet.
+// freeKeyword returns the first unused keyword column of the visibility table.
 func freeKeyword(aliases map[string]string) (string, bool) {
 	fields := sadefs.GetDBIndexSearchAttributes(nil).GetCustomSearchAttributes()
 	for _, field := range slices.Sorted(maps.Keys(fields)) {

@@ -13,21 +13,20 @@ import (
 	"go.temporal.io/server/common/primitives"
 )
 
-// Free ports are looked for below the range from which systems give ports to
-// outgoing connections (32768 on Linux), so that nobody gets one between our
-// look and the server's bind but another engine that draws the same number.
+// Ports are chosen below the range for outgoing connections (32768 on Linux), so that
+// only another engine can take one between our check and the server's bind.
 const (
 	firstPort = 12_000
 	lastPort  = 32_000
 	portTries = 200
 )
 
-// portsMu keeps engines of one process from drawing the same ports: it is held
-// from the draw to the server's bind.
+// portsMu is held from choosing ports until the server has bound them, so that engines
+// of one process do not choose the same ones.
 var portsMu sync.Mutex
 
-// drawPorts gives each service a port, the frontend the one that opts name.
-// The caller holds portsMu until the server has bound them.
+// drawPorts chooses a port for each service; the frontend gets the one in opts. The
+// caller holds portsMu until the server has bound them.
 func drawPorts(ctx context.Context, opts Options) (services, error) {
 	ports := services{}
 	var held []net.Listener
@@ -53,8 +52,8 @@ func drawPorts(ctx context.Context, opts Options) (services, error) {
 	return ports, nil
 }
 
-// listen binds port, or a free one when it is 0. Key is the setting that a
-// person changes when the port is taken.
+// listen binds port, or a free one if it is 0. Key names the port's setting for error
+// messages.
 func listen(ctx context.Context, host string, port int, key string) (net.Listener, error) {
 	var config net.ListenConfig
 	if port != 0 {
@@ -74,7 +73,7 @@ func listen(ctx context.Context, host string, port int, key string) (net.Listene
 
 func explainPort(err error, port int, key string) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("engine: port %d (%s) is taken by another program; set %s to a free port: %w", port, key, key, err)
+		return fmt.Errorf("engine: port %d (%s) is in use; set %s to a free port: %w", port, key, key, err)
 	}
 	if err != nil {
 		return fmt.Errorf("engine: port %d (%s): %w", port, key, err)

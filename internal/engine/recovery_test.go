@@ -20,12 +20,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
 )
 
-// doomed is the directory of the engine in a process that a test starts to kill
-// it.
+// doomed names the engine's directory in a process that a test starts and kills.
 const doomed = "HOLDFAST_TEST_DOOMED"
 
-// TestMain runs a doomed process instead of the tests where the environment
-// says so.
+// TestMain runs a doomed process instead of the tests if the environment says so.
 func TestMain(m *testing.M) {
 	dir := os.Getenv(doomed)
 	if dir == "" {
@@ -96,8 +94,8 @@ func process(t *testing.T, dir string) (kill func(), lines *bufio.Scanner) {
 	}, bufio.NewScanner(out)
 }
 
-// TestKill kills an engine in the middle of its work, again and again, and then
-// expects every workflow that it accepted to complete.
+// TestKill kills an engine repeatedly while it works, and then expects every accepted
+// workflow to complete.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -122,8 +120,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestCancel expects the cancel of an activity to be pushed to its worker: its
-// next heartbeat goes out only after 24 s.
+// TestCancel expects a cancellation to be pushed to the worker: the activity's next
+// heartbeat is due only after 24 s.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	c := dial(t, enginetest.Start(t))

@@ -23,7 +23,7 @@ import (
 
 const bindTries = 3
 
-// server is the Temporal server and what is known of its life.
+// server is the Temporal server and its state.
 type server struct {
 	address  string
 	temporal temporal.Server
@@ -39,7 +39,7 @@ func startServer(ctx context.Context, opts Options, db *config.SQL) (*server, er
 	var s *server
 	var err error
 	for range bindTries {
-		// A port drawn by two processes at once is drawn again.
+		// Another process may have chosen the same port.
 		if s, err = buildServer(ctx, opts, db); !errors.Is(err, syscall.EADDRINUSE) || opts.Port != 0 {
 			break
 		}
@@ -93,7 +93,7 @@ func serverOptions(opts Options, ports services, db *config.SQL, s *server) []te
 	}
 }
 
-// run calls f on a goroutine that a fatal error of the server may end.
+// run calls f on a goroutine, which a fatal error of the server may block.
 func (s *server) run(ctx context.Context, f func() error) error {
 	result := make(chan error, 1)
 	go func() { result <- f() }()
@@ -107,7 +107,7 @@ func (s *server) run(ctx context.Context, f func() error) error {
 	}
 }
 
-// waitReady returns when the server answers for the namespace.
+// waitReady waits until the server serves the namespace.
 func (s *server) waitReady(ctx context.Context, namespace string) error {
 	conn, err := grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
@@ -127,7 +127,7 @@ func (s *server) waitReady(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// fail records why the server cannot go on.
+// fail records why the server failed.
 func (s *server) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func (s *server) failure() error {
 	return s.err
 }
 
-// stop ends the server; what is still running after limit is abandoned.
+// stop ends the server and abandons what is still running after limit.
 func (s *server) stop(limit time.Duration) {
 	s.quiet.Store(true)
 	stopped := make(chan struct{})

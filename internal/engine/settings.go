@@ -17,8 +17,7 @@ const (
 	loopback    = "127.0.0.1"
 )
 
-// tuning is what differs from the server's own defaults; doc.go says what each
-// is worth.
+// tuning overrides the server's defaults; doc.go lists the effects.
 func tuning() dynamicconfig.StaticClient {
 	return dynamicconfig.StaticClient{
 		dynamicconfig.TransferProcessorMaxPollRPS.Key():   10_000,
@@ -41,7 +40,7 @@ func tuning() dynamicconfig.StaticClient {
 	}
 }
 
-// services are those that one process needs, each on a port of its own.
+// services are the server's services; each has its own port.
 type services map[primitives.ServiceName]int
 
 // serverConfig is the server's static configuration: one shard, one store, no
@@ -60,8 +59,7 @@ func serverConfig(opts Options, ports services, db *config.SQL) *config.Config {
 			MasterClusterName:        clusterName,
 			CurrentClusterName:       clusterName,
 			ClusterInformation: map[string]cluster.ClusterInformation{
-				// The address is written to the database when it changes; it
-				// is for other clusters, of which there are none.
+				// For other clusters; a change would be written to the database.
 				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: net.JoinHostPort(loopback, "0")},
 			},
 		},

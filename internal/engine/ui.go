@@ -21,15 +21,15 @@ import (
 	uiassets "github.com/temporalio/ui-server/v2/ui"
 )
 
-// ui is the web UI. Its parts come from ui-server, but it listens on a socket
-// of ours: ui-server's own ends the process when its port is taken.
+// ui is the web UI. It uses ui-server's handlers on our own listener, because
+// ui-server ends the process if its port is in use.
 type ui struct {
 	url      string
 	listener net.Listener
 	server   *http.Server
 }
 
-// listenUI takes the UI's port.
+// listenUI binds the UI's port.
 func listenUI(ctx context.Context, opts Options) (*ui, error) {
 	listener, err := listen(ctx, opts.Host, opts.UIPort, "temporal.ui_port")
 	if err != nil {
@@ -43,7 +43,7 @@ func listenUI(ctx context.Context, opts Options) (*ui, error) {
 	}, nil
 }
 
-// serve starts to answer, for the engine at address.
+// serve serves the UI of the engine at address.
 func (u *ui) serve(address, namespace string) error {
 	handler, err := uiHandler(&config.Config{
 		TemporalGRPCAddress: address,
@@ -61,9 +61,8 @@ func (u *ui) serve(address, namespace string) error {
 	return nil
 }
 
-// guardHost refuses requests for another host while the UI is on loopback: a page
-// in the user's browser could have its own name resolve to us, and read and end
-// runs.
+// guardHost rejects requests for another host while the UI is on loopback. Otherwise a
+// web page could read and end runs by DNS rebinding.
 func guardHost(next http.Handler, address net.Addr) http.Handler {
 	if tcp, ok := address.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 		return next
@@ -77,8 +76,8 @@ func guardHost(next http.Handler, address net.Addr) http.Handler {
 	})
 }
 
-// isLocal reports whether a request's host, with or without a port, is this
-// machine.
+// isLocal reports whether a request's host, with or without a port, is a loopback name
+// or address.
 func isLocal(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// slimVisibility takes out of the visibility schema what one machine's list of
-// runs never needs and every message pays for: an index on each of some fifty
-// columns (two writes of them all per run), and full-text entries for runs that
-// have no text. What can be asked stays the same.
+// slimVisibility removes parts of the visibility schema that are expensive for every
+// message and not needed on one machine: indexes on some fifty columns (written twice
+// per run), and full-text entries of runs without text. Queries stay the same.
 func slimVisibility(ctx context.Context, tx *sql.Tx) error {
 	rows, err := tx.QueryContext(ctx, `SELECT name FROM sqlite_master
 		WHERE type = 'index' AND tbl_name = 'executions_visibility' AND sql IS NOT NULL AND name NOT IN
@@ -65,8 +64,8 @@ func tableColumns(ctx context.Context, tx *sql.Tx, table string) ([]string, erro
 	return columns, rows.Err()
 }
 
-// textTriggers keep a full-text table in step with the runs that have a value
-// in one of its columns.
+// textTriggers update a full-text table for runs that have a value in one of its
+// columns.
 func textTriggers(table string, columns []string) []string {
 	names := strings.Join(columns, ", ")
 	values := func(row string) string { return row + "." + strings.Join(columns, ", "+row+".") }

@@ -26,5 +26,5 @@ func Hit(name string) {
 		return
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // the signal is on its way; do nothing more
+	select {} // until the signal arrives
 }

@@ -23,7 +23,7 @@ func (s *Server) announce(c *channel, m *Message) []*Event {
 
 var plural = map[Kind]string{Public: "channels", Private: "groups", IM: "im", MPIM: "mpim"}
 
-// inner is the event of a message.
+// inner returns the event of a message.
 func (s *Server) inner(c *channel, m *Message) reply {
 	inner := s.wire(c, m, false)
 	inner["channel"], inner["channel_type"], inner["event_ts"] = c.ID, c.Kind, m.TS
@@ -77,7 +77,7 @@ func (s *Server) emit(c *channel, name, user string, inner reply) []*Event {
 	return []*Event{s.callback(inner)}
 }
 
-// SendEvent sends any other event; inner is what stands under "event".
+// SendEvent sends any other event; inner is its "event" field.
 func (s *Server) SendEvent(inner map[string]any) Delivery {
 	defer s.act()()
 	return Delivery{Events: []*Event{s.callback(inner)}}

@@ -18,7 +18,7 @@ type request struct {
 	by string // the token's user
 }
 
-// method is one of the Web API.
+// method is a method of the Web API.
 type method struct {
 	do     func(s *Server, r *request) (reply, error)
 	scopes func(s *Server, r *request) []string // what the token needs, all of them; nil: nothing
@@ -26,7 +26,7 @@ type method struct {
 	open   bool                                 // takes no token
 }
 
-// problem is an error that Slack answers.
+// problem is an error response of Slack.
 type problem struct {
 	code  string
 	extra reply
@@ -119,7 +119,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, call, http.StatusOK, out)
 }
 
-// perform does what was asked. The lock is held.
+// perform executes a call. The lock is held.
 func (s *Server) perform(name, token string, r *request) (reply, error) {
 	m, known := methods[name]
 	if !known {

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 )
 
-// call calls a method as nobody's library does, and returns the answer.
+// call calls a method without a library and returns the answer.
 func call(t *testing.T, s *slacktest.Server, method, token, contentType, body string) (map[string]any, http.Header) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.APIURL()+method, strings.NewReader(body))
@@ -64,7 +64,7 @@ func TestTokens(t *testing.T) {
 	require.Len(t, s.Calls("auth.test"), 6)
 }
 
-func TestArgumentsAreTakenAsJSONToo(t *testing.T) {
+func TestArgumentsMayBeJSON(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	answer, _ := call(t, s, "chat.postMessage", slacktest.BotToken, jsonned,
@@ -78,7 +78,7 @@ func TestArgumentsAreTakenAsJSONToo(t *testing.T) {
 	require.Equal(t, "invalid_json", answer["error"])
 }
 
-func TestAMethodsScopeCanBeTakenAway(t *testing.T) {
+func TestMethodsNeedScopes(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t, slacktest.Scopes("chat:write", "channels:history", "channels:read"))
 	api := client(s)

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// arguments are a call's: strings as they are, everything else as JSON.
+// arguments of a call: strings unchanged, everything else as JSON.
 type arguments map[string]string
 
-// readArguments reads those of a query, a form or a JSON object.
+// readArguments reads the arguments from a query, a form or a JSON object.
 func readArguments(r *http.Request) (arguments, error) {
 	args := arguments{}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {

@@ -49,8 +49,8 @@ type element struct {
 	Text     json.RawMessage `json:"text"`
 }
 
-// checkBlocks returns the blocks of a call with the block IDs filled in; nil if
-// there are none.
+// checkBlocks returns the blocks of a call with block IDs filled in, or nil without
+// blocks.
 func (s *Server) checkBlocks(raw json.RawMessage) (json.RawMessage, error) {
 	if raw == nil {
 		return nil, nil

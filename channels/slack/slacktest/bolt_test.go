@@ -55,7 +55,7 @@ func startBolt(t *testing.T, s *slacktest.Server, mode string) {
 	}
 }
 
-// TestBolt has a bot on Slack's own library for Node work against the server.
+// TestBolt runs a bot that uses Slack's Node library against the server.
 func TestBolt(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"socket", "http"} {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Call is one request to the server, as far as it is answered.
+// Call is a request to the server and, once there is one, its response.
 type Call struct {
-	Method string            // "chat.postMessage"; "response_url", "upload" and "download" for what is no method
+	Method string            // "chat.postMessage"; "response_url", "upload" and "download" for other requests
 	Args   map[string]string // strings as they are, everything else as JSON; without the token
 	Token  string
 	At     time.Time
@@ -17,8 +17,8 @@ type Call struct {
 	TS     string        // of the message in the answer
 }
 
-// Calls returns the requests for a method in the order they came, those
-// included that failed or are not answered yet; "" for all.
+// Calls returns the requests for a method in order of arrival, including failed and
+// unanswered ones; "" for all methods.
 func (s *Server) Calls(method string) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *Server) record(method, token string, args arguments) *Call {
 	return c
 }
 
-// answered notes how a call ended. A status of 0 means that it was cut.
+// answered records how a call ended. A status of 0 means that the connection was cut.
 func (s *Server) answered(c *Call, status int, code, ts string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

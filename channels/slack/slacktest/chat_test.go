@@ -16,7 +16,7 @@ func section(text string) slack.Block {
 
 func text(text string) slack.MsgOption { return slack.MsgOptionText(text, false) }
 
-func TestWhatCannotBePosted(t *testing.T) {
+func TestPostErrors(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	other := s.AddChannel(slacktest.Conversation{Name: "other", Kind: slacktest.Public})
@@ -184,7 +184,7 @@ func TestAThreadAsSlackShowsIt(t *testing.T) {
 	require.Contains(t, link, "/archives/"+slacktest.General+"/p"+strings.ReplaceAll(ts, ".", "")+"?thread_ts="+said.TS)
 }
 
-func TestEphemeralMessagesAreInNoHistory(t *testing.T) {
+func TestEphemeralMessagesAreNotInHistory(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	_, err := client(s).PostEphemeral(slacktest.General, slacktest.Ana, text("psst"))

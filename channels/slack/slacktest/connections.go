@@ -8,7 +8,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Why Slack ends a Socket Mode connection.
+// Reasons for which Slack ends a Socket Mode connection.
 const (
 	Refresh      = "refresh_requested"
 	Warning      = "warning"
@@ -28,9 +28,9 @@ func (s *Server) AwaitConnections(ctx context.Context, n int) error {
 	return s.Await(ctx, func() bool { return s.Connections() == n })
 }
 
-// Disconnect tells all Socket Mode connections to go, with one of the reasons
-// above, and closes them. With Warning they stay open until they close
-// themselves, and still get envelopes.
+// Disconnect sends all Socket Mode connections a disconnect message with one of the
+// reasons above and closes them. With Warning they stay open and receive envelopes
+// until the client closes them.
 func (s *Server) Disconnect(reason string) {
 	for _, c := range s.openConnections() {
 		_ = c.write(reply{"type": "disconnect", "reason": reason, "debug_info": reply{"host": "applink-1"}})
@@ -46,7 +46,7 @@ func (s *Server) Disconnect(reason string) {
 	}
 }
 
-// DropConnections cuts all Socket Mode connections without a word.
+// DropConnections cuts all Socket Mode connections without a message.
 func (s *Server) DropConnections() {
 	for _, c := range s.openConnections() {
 		s.mu.Lock()
@@ -56,7 +56,7 @@ func (s *Server) DropConnections() {
 	}
 }
 
-// SendFrame sends a text frame as it is to all Socket Mode connections.
+// SendFrame sends an unchanged text frame to all Socket Mode connections.
 func (s *Server) SendFrame(frame string) {
 	for _, c := range s.openConnections() {
 		c.writing.Lock()

@@ -20,8 +20,8 @@ const (
 // in time, nor in a retry.
 var ErrNotAcknowledged = errors.New("not acknowledged")
 
-// Event is something that is sent to the app: an event, a command or an
-// interaction. Its fields do not change.
+// Event is an event, a command or an interaction that is sent to the app. Its fields do
+// not change.
 type Event struct {
 	ID      string // the event_id
 	Type    string // of the envelope
@@ -31,7 +31,7 @@ type Event struct {
 	server   *Server
 	attempts []*Attempt
 	done     chan struct{}
-	respond  func(body []byte) // does what the acknowledgement says
+	respond  func(body []byte) // applies the acknowledgement
 }
 
 // Attempt is one delivery of an event.
@@ -39,24 +39,24 @@ type Attempt struct {
 	Number     int    // retry_attempt, X-Slack-Retry-Num; 0: the first
 	Reason     string // retry_reason, X-Slack-Retry-Reason; why the one before failed
 	At         time.Time
-	Connection int    // of Socket Mode, counted from 1; 0: over HTTP, or there was none
+	Connection int    // Socket Mode connection, from 1; 0: over HTTP, or none was open
 	Envelope   string // its envelope_id
 	Acked      bool
-	After      time.Duration // until it was acknowledged, or given up
-	Late       time.Duration // when it was acknowledged after it was given up; else 0
+	After      time.Duration // until it was acknowledged or timed out
+	Late       time.Duration // acknowledged after the timeout; else 0
 	Status     int           // over HTTP
 	Response   []byte        // the acknowledgement's payload, or the body of the answer
 	Failure    string        // "timeout", "http_error" and so on; empty if acknowledged
 }
 
-// Delivery is what one doing of a person sent to the app.
+// Delivery is everything that one action of a person sent to the app.
 type Delivery struct {
 	TS     string // of the message it is about
 	Events []*Event
 }
 
-// Wait waits until all is acknowledged. The error wraps ErrNotAcknowledged, or
-// is that of ctx.
+// Wait waits until everything is acknowledged. The error wraps ErrNotAcknowledged or is
+// that of ctx.
 func (d Delivery) Wait(ctx context.Context) error {
 	var errs []error
 	for _, e := range d.Events {
@@ -65,7 +65,7 @@ func (d Delivery) Wait(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Event returns the one with this name; nil if there is none.
+// Event returns the event with this name, or nil.
 func (d Delivery) Event(name string) *Event {
 	i := slices.IndexFunc(d.Events, func(e *Event) bool { return e.Name == name })
 	if i < 0 {
@@ -114,8 +114,8 @@ func (e *Event) Response() []byte {
 	return nil
 }
 
-// Events returns what was sent to the app, or is about to be, oldest first; name
-// is that of an Event, "" for all.
+// Events returns the events sent to the app or about to be sent, oldest first; an empty
+// name selects all.
 func (s *Server) Events(name string) []*Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *Server) Send(kind string, payload any) Delivery {
 	return Delivery{Events: []*Event{s.dispatch(&Event{ID: s.id("Ev"), Type: kind, Name: kind}, payload)}}
 }
 
-// dispatch sends an event on its way. The lock is held.
+// dispatch starts the delivery of an event. The lock is held.
 func (s *Server) dispatch(e *Event, payload any) *Event {
 	body, err := json.Marshal(payload)
 	if err != nil {
@@ -153,8 +153,8 @@ func (s *Server) dispatch(e *Event, payload any) *Event {
 	return e
 }
 
-// start delivers an event in the background. First deliveries leave in the order
-// of what happened. An event that finds no connection has missed its first.
+// start delivers an event in the background. First deliveries are in the order of the
+// events. Without a connection the first delivery fails.
 func (s *Server) start(e *Event, number int) {
 	if e.Type == EventsAPI && s.target == "" && len(s.connections) == 0 {
 		number = max(number, 1)
@@ -167,8 +167,8 @@ func (s *Server) start(e *Event, number int) {
 	s.spawn(func() { s.deliver(e, number, before, sent) })
 }
 
-// deliver tries until the event is acknowledged or the retries are used up. Only
-// events are retried: a command or an interaction is lost, as at Slack.
+// deliver tries until the event is acknowledged or no retries are left. As in Slack,
+// only events are retried; commands and interactions are lost.
 func (s *Server) deliver(e *Event, number int, before <-chan struct{}, sent chan struct{}) {
 	defer s.ended(e)
 	reason := ""
@@ -226,7 +226,7 @@ func (e *Event) begin(a *Attempt) {
 	e.server.change()
 }
 
-// conclude notes how an attempt ended.
+// conclude records how an attempt ended.
 func (s *Server) conclude(a *Attempt, failure string, status int, response []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

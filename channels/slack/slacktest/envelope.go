@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// maxAck is the size from which on Slack ignores what it is sent over a Socket
-// Mode connection.
+// maxAck is the size above which Slack ignores frames on a Socket Mode connection.
 const maxAck = 20 * 1024
 
-// envelope is one that was sent.
+// envelope is an envelope that was sent.
 type envelope struct {
 	attempt *Attempt
 	acked   chan json.RawMessage
@@ -19,7 +18,7 @@ type envelope struct {
 	sent    time.Time
 }
 
-// acknowledge takes a frame of the app's.
+// acknowledge handles a frame from the app.
 func (s *Server) acknowledge(body []byte) {
 	var ack struct {
 		EnvelopeID string          `json:"envelope_id"`
@@ -45,8 +44,8 @@ func (s *Server) acknowledge(body []byte) {
 	e.acked <- ack.Payload
 }
 
-// attemptSocket delivers over one of the open connections. An event waits for
-// one; anything else waits no longer than for its acknowledgement.
+// attemptSocket delivers over one of the open connections. An event waits for one;
+// anything else waits at most as long as for its acknowledgement.
 func (s *Server) attemptSocket(e *Event, a *Attempt, before <-chan struct{}, sent chan struct{}) {
 	release := sync.OnceFunc(func() {
 		if sent != nil {
@@ -104,7 +103,7 @@ func (s *Server) awaitAck(a *Attempt, c *connection, env *envelope) {
 	s.conclude(a, failure, 0, nil)
 }
 
-// give gives an envelope up, unless it was acknowledged after all.
+// give gives up on an envelope unless it was acknowledged meanwhile.
 func (s *Server) give(env *envelope) (json.RawMessage, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,8 +116,8 @@ func (s *Server) give(env *envelope) (json.RawMessage, bool) {
 	}
 }
 
-// assign picks the connection for an event, in turn, waiting for one to open;
-// nil if ctx ends first.
+// assign picks the next connection in turn and waits for one to open; nil if ctx ends
+// first.
 func (s *Server) assign(ctx context.Context, e *Event, a *Attempt) (*connection, *envelope) {
 	for {
 		s.mu.Lock()

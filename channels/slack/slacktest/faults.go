@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Always is a number of calls without an end.
+// Always is an unlimited number of calls.
 const Always = -1
 
-// Any stands for every method. A method is one of the Web API's, or "link"
+// Any matches every method. A method is one of the Web API's, or "link"
 // (opening a WebSocket), "upload", "download" (of a file) or "response_url".
 const Any = "*"
 
-// Fault is what a call meets instead of being done.
+// Fault is how a call fails.
 type Fault struct {
 	Status     int    // of HTTP; 0: 200
 	Error      string // Slack's; empty: "fatal_error"
 	RetryAfter time.Duration
-	Cut        bool   // no answer at all: the connection is cut
+	Cut        bool   // cut the connection without an answer
 	Channel    string // only calls for this channel; empty: all
 }
 
@@ -30,17 +30,17 @@ type faults struct {
 	after   map[string]func(Call)
 }
 
-// plan is what some coming calls of a method meet.
+// plan is the behaviour of future calls of a method.
 type plan struct {
 	method string
-	left   int // Always: no end
+	left   int // or Always
 	every  int // 0: each call; n: each n-th
 	seen   int
 	lose   bool
 	fault  *Fault
 }
 
-// Fail makes the next n calls of a method, or Always, meet a fault.
+// Fail makes the next n calls of a method, or Always, fail.
 func (s *Server) Fail(method string, n int, f Fault) {
 	s.plan(&plan{method: method, left: n, fault: &f})
 }
@@ -50,7 +50,7 @@ func (s *Server) RateLimit(method string, n int, retryAfter time.Duration) {
 	s.Fail(method, n, limited(retryAfter))
 }
 
-// RateLimitEvery makes each n-th call of a method fail with 429.
+// RateLimitEvery makes every n-th call of a method fail with 429.
 func (s *Server) RateLimitEvery(method string, n int, retryAfter time.Duration) {
 	f := limited(retryAfter)
 	s.plan(&plan{method: method, left: Always, every: n, fault: &f})
@@ -60,8 +60,8 @@ func limited(retryAfter time.Duration) Fault {
 	return Fault{Status: http.StatusTooManyRequests, Error: "ratelimited", RetryAfter: retryAfter}
 }
 
-// LoseResponse makes the next n calls of a method be done, and cuts their
-// connections instead of answering.
+// LoseResponse executes the next n calls of a method and cuts their connections
+// instead of answering.
 func (s *Server) LoseResponse(method string, n int) {
 	s.plan(&plan{method: method, left: n, lose: true})
 }
@@ -79,23 +79,23 @@ func (s *Server) Slow(method string, d time.Duration) {
 	s.faults.slow = put(s.faults.slow, method, d)
 }
 
-// Before has f called with each call of a method before it is done, or fails.
-// The answer waits for f.
+// Before calls f before each call of a method is executed or fails. The answer waits
+// for f.
 func (s *Server) Before(method string, f func(Call)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.before = put(s.faults.before, method, f)
 }
 
-// After has f called with each call of a method once it is done, before it is
-// answered. The answer waits for f.
+// After calls f after each call of a method was executed and before it is answered. The
+// answer waits for f.
 func (s *Server) After(method string, f func(Call)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.after = put(s.faults.after, method, f)
 }
 
-// Heal ends all faults, delays and hooks.
+// Heal removes all faults, delays and hooks.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,14 +117,14 @@ func pick[V any](m map[string]V, method string) V {
 	return m[Any]
 }
 
-// fate is what a call meets.
+// fate is how a call is handled.
 type fate struct {
 	fault *Fault
 	lose  bool
 	after func(Call)
 }
 
-// meet runs the hook and the delay of a call, and says what comes of it.
+// meet runs the hook and the delay of a call and returns its fate.
 func (s *Server) meet(ctx context.Context, c *Call) fate {
 	s.mu.Lock()
 	before, slow := pick(s.faults.before, c.Method), pick(s.faults.slow, c.Method)
@@ -194,7 +194,7 @@ func (s *Server) answerFault(w http.ResponseWriter, c *Call, f *Fault) {
 	s.answer(w, c, status, reply{"ok": false, "error": code})
 }
 
-// cut ends a connection without an answer.
+// cut closes a connection without an answer.
 func cut(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {

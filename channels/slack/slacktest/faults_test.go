@@ -64,7 +64,7 @@ func TestFaults(t *testing.T) {
 	require.NoError(t, post(s, slacktest.General))
 }
 
-func TestALostResponseIsOfWhatWasDone(t *testing.T) {
+func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	s.LoseResponse("chat.postMessage", 1)
@@ -94,7 +94,7 @@ func TestSlowAnswers(t *testing.T) {
 	require.GreaterOrEqual(t, s.Calls("auth.test")[0].Took, 50*time.Millisecond)
 }
 
-func TestAWebSocketThatIsRefused(t *testing.T) {
+func TestRefusedWebSocket(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	s.Fail("link", 1, slacktest.Fault{Status: http.StatusServiceUnavailable})

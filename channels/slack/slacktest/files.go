@@ -18,11 +18,11 @@ type File struct {
 	ID       string
 	Name     string
 	Title    string
-	Mimetype string // empty: by the name
+	Mimetype string // empty: derived from the name
 	User     string
 	Alt      string
 	Content  []byte
-	Gone     bool // deleted: it is named and not served
+	Gone     bool // deleted: listed but not served
 
 	length int
 }
@@ -38,7 +38,7 @@ func (s *Server) File(id string) (File, bool) {
 	return *f, true
 }
 
-// RemoveFile deletes a file; messages go on naming it.
+// RemoveFile deletes a file; messages still list it.
 func (s *Server) RemoveFile(id string) {
 	defer s.act()()
 	if f := s.files[id]; f != nil {
@@ -46,7 +46,7 @@ func (s *Server) RemoveFile(id string) {
 	}
 }
 
-// keep makes a file one of the workspace.
+// keep adds a file to the workspace.
 func (s *Server) keep(f *File) {
 	if f.ID == "" {
 		f.ID = s.id("F")
@@ -111,7 +111,7 @@ func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "%s - %d", http.StatusText(status), len(content))
 }
 
-// uploaded reads what is posted: a form's file, or the body.
+// uploaded reads an upload: the file of a form, or the body.
 func uploaded(r *http.Request) ([]byte, error) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		return io.ReadAll(r.Body)
@@ -162,7 +162,7 @@ func (s *Server) completeUpload(r *request) (reply, error) {
 	return reply{"files": wired}, nil
 }
 
-// shares are the messages that files are to be shared with, not posted yet.
+// shares returns the messages to share files with, not posted yet.
 func (s *Server) shares(r *request) ([]*Message, error) {
 	ids := r.list("channels")
 	if id := r.arguments["channel_id"]; id != "" {
@@ -201,8 +201,8 @@ func (s *Server) filesInfo(r *request) (reply, error) {
 	return reply{"file": s.wireFile(f), "comments": []reply{}, "response_metadata": reply{"next_cursor": ""}}, nil
 }
 
-// serveFile serves url_private. Who has no token for it is sent to the sign-in
-// page, which is HTML and a 200, as Slack does.
+// serveFile serves url_private. Without a token it answers, as Slack does, with the
+// sign-in page: HTML with status 200.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	id := strings.TrimPrefix(r.PathValue("file"), Team+"-")
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// Down makes the server unreachable until Up: every connection is cut, and so is
-// each new one.
+// Down makes the server unreachable until Up: it cuts existing and new connections.
 func (s *Server) Down() {
 	s.gate.set(true)
 	s.gate.cut()
@@ -64,7 +63,7 @@ func (g *gate) cut() {
 	}
 }
 
-// reset closes without a word: the other side sees a reset, not an end.
+// reset closes a connection so that the other side sees a reset.
 func (c *tracked) reset() {
 	if tcp, is := c.Conn.(*net.TCPConn); is {
 		_ = tcp.SetLinger(0)

@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// ServeEvents posts everything to this URL from now on, instead of sending it
-// over Socket Mode; "" ends that.
+// ServeEvents posts everything to this URL instead of using Socket Mode; "" returns to
+// Socket Mode.
 func (s *Server) ServeEvents(target string) {
 	defer s.act()()
 	s.target = target
 }
 
-// Challenge does the url_verification that Slack does when an app's URL is
-// entered. The error says what the app did wrong.
+// Challenge performs the url_verification of an app's URL. The error says what the app
+// did wrong.
 func (s *Server) Challenge(ctx context.Context) error {
 	s.mu.Lock()
 	target, challenge := s.target, s.id("challenge-")
@@ -47,7 +47,7 @@ func (s *Server) Challenge(ctx context.Context) error {
 	return fmt.Errorf("the challenge was answered with %q", answer)
 }
 
-// Sign returns the headers that Slack signs a body with.
+// Sign returns the signature headers for a body.
 func Sign(secret string, at time.Time, body []byte) http.Header {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -107,8 +107,8 @@ func (s *Server) attemptHTTP(e *Event, a *Attempt, target string) bool {
 	return header.Get("X-Slack-No-Retry") != "1"
 }
 
-// form is the event as it is posted: JSON; interactions as a form with the
-// payload in a field; commands as a form.
+// form encodes an event for posting: JSON; for interactions a form with the payload in
+// a field; for commands a form.
 func (e *Event) form() (contentType string, body []byte) {
 	values := url.Values{}
 	switch e.Type {

@@ -51,7 +51,7 @@ func TestSign(t *testing.T) {
 	require.Error(t, verify(slacktest.Sign(slacktest.SigningSecret, time.Now(), body), []byte(`{"a":2}`)))
 }
 
-func TestAnAppsURLIsVerified(t *testing.T) {
+func TestURLVerification(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	app(t, s, func(w http.ResponseWriter, _ *http.Request, body []byte) {
@@ -66,7 +66,7 @@ func TestAnAppsURLIsVerified(t *testing.T) {
 	require.Error(t, s.Challenge(t.Context()))
 }
 
-func TestEventsArePostedAgainUntilTheyAreTaken(t *testing.T) {
+func TestEventsAreRetriedUntilAcknowledged(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t, slacktest.AckTimeout(500*time.Millisecond))
 	var calls atomic.Int32
@@ -102,7 +102,7 @@ func TestEventsArePostedAgainUntilTheyAreTaken(t *testing.T) {
 	}
 }
 
-func TestAnAppMayRefuseRetries(t *testing.T) {
+func TestAppDisablesRetries(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	app(t, s, func(w http.ResponseWriter, _ *http.Request, _ []byte) {
@@ -114,7 +114,7 @@ func TestAnAppMayRefuseRetries(t *testing.T) {
 	require.Len(t, said.Events[0].Attempts(), 1)
 }
 
-func TestAnUnreachableAppIsTriedAgain(t *testing.T) {
+func TestUnreachableAppIsRetried(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t, slacktest.RetryDelays(time.Millisecond))
 	server := httptest.NewServer(http.NotFoundHandler())

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Click presses a button of a message, or picks value in one of its menus.
-// Buttons that the message had before count: whoever clicks may not have seen
-// the change yet. An empty value is any.
+// Click presses a button of a message, or picks value in one of its menus. It also finds
+// earlier buttons of the message, because a person may not have seen the change yet. An
+// empty value matches any.
 func (s *Server) Click(user, channel, ts, actionID, value string) Delivery {
 	defer s.act()()
 	c := s.must(channel)
@@ -80,7 +80,7 @@ func (c *channel) nameInPayloads() string {
 	}
 }
 
-// action finds an interactive element, in the blocks as they are or were.
+// action finds an interactive element in the current or earlier blocks.
 func (m *Message) action(actionID, value string) reply {
 	for _, raw := range append([]json.RawMessage{m.Blocks}, m.past...) {
 		var blocks []block
@@ -118,12 +118,12 @@ func (e element) chosen(actionID, value string) reply {
 	return out
 }
 
-// label is a button's text as Slack completes it.
+// label returns a button's text with Slack's defaults.
 func (e element) label() reply {
 	return reply{"type": "plain_text", "text": plain(e.Text), "emoji": true}
 }
 
-// Slash types a command: "/holdfast" and what comes after it.
+// Slash runs a slash command: "/holdfast" and its text.
 func (s *Server) Slash(user, channel, command, text string) Delivery {
 	defer s.act()()
 	c := s.must(channel)

@@ -59,7 +59,7 @@ func TestAClick(t *testing.T) {
 	require.Equal(t, got.TriggerID, s.Views()[0].TriggerID)
 }
 
-func TestAClickHasTheWholeButton(t *testing.T) {
+func TestClickContainsTheButton(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	_, ts, err := client(s).PostMessage(slacktest.General, buttons())
@@ -79,7 +79,7 @@ func TestAClickHasTheWholeButton(t *testing.T) {
 	require.ErrorContains(t, err, "invalid_blocks")
 }
 
-func TestAResponseURLIsUsedUp(t *testing.T) {
+func TestResponseURLLimit(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	socket, _ := connect(t, s)
@@ -117,7 +117,7 @@ func TestACommandIsAnsweredByItsAcknowledgement(t *testing.T) {
 	}
 }
 
-func TestWhatPeopleDoIsToldAsSlackTellsIt(t *testing.T) {
+func TestEventsOfPeople(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	socket, _ := connect(t, s)

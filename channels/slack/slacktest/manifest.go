@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// manifest is what validateManifest looks at. Unknown fields are ignored.
+// manifest has the fields that validateManifest checks.
 type manifest struct {
 	Display struct {
 		Name        string `json:"name"`
@@ -46,13 +46,13 @@ type agentView struct {
 	} `json:"suggested_prompts"`
 }
 
-// eventScopes are the scopes that subscriptions need.
+// eventScopes are the scopes required by event subscriptions.
 var eventScopes = map[string]string{
 	"app_mention": "app_mentions:read", "message.channels": "channels:history", "message.groups": "groups:history",
 	"message.im": "im:history", "message.mpim": "mpim:history",
 }
 
-// validateManifest refuses what Slack refuses for a new app.
+// validateManifest applies the checks that Slack applies to a new app.
 func (s *Server) validateManifest(r *request) (reply, error) {
 	var m manifest
 	if err := json.Unmarshal([]byte(r.arguments["manifest"]), &m); err != nil {

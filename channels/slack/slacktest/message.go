@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Message is a message as it is now.
+// Message is the current state of a message.
 type Message struct {
 	Channel     string
 	TS          string
-	ThreadTS    string // of the thread it is a reply in; empty for all others
+	ThreadTS    string // the thread it is a reply in; else empty
 	User        string
 	BotID       string // empty: written by a person
 	Username    string
 	Text        string
 	Subtype     string
-	Blocks      json.RawMessage // with the block IDs filled in; nil: none
+	Blocks      json.RawMessage // with block IDs filled in; nil: none
 	Attachments json.RawMessage
 	Metadata    *Metadata
 	Files       []File
@@ -29,9 +29,9 @@ type Message struct {
 	Args        map[string]string // what it was posted with: mrkdwn, unfurl_links and so on
 
 	edited  string            // when
-	mode    string            // of a stream: the argument it takes, that of its first call with any
-	stopped bool              // the stream by a person
-	past    []json.RawMessage // blocks it had
+	mode    string            // of a stream: the argument that its first call used
+	stopped bool              // a person stopped the stream
+	past    []json.RawMessage // earlier blocks
 }
 
 // Metadata is a message's metadata.
@@ -66,7 +66,7 @@ func (m *Message) root() string {
 	return m.TS
 }
 
-// replies returns those to a message, oldest first.
+// replies returns the replies to a message, oldest first.
 func (c *channel) replies(ts string) []*Message {
 	var found []*Message
 	for _, m := range c.messages {
@@ -77,7 +77,7 @@ func (c *channel) replies(ts string) []*Message {
 	return found
 }
 
-// wire is a message as Slack shows it. The lock is held.
+// wire returns a message as the API does. The lock is held.
 func (s *Server) wire(c *channel, m *Message, metadata bool) reply {
 	out := reply{"type": "message", "ts": m.TS, "user": m.User, "text": m.Text, "team": Team}
 	set := func(key string, value any, there bool) {

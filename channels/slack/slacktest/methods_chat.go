@@ -28,7 +28,7 @@ func (s *Server) postEphemeral(r *request) (reply, error) {
 	return reply{"channel": c.ID, "message_ts": m.TS}, nil
 }
 
-// compose makes the message that a call wants posted.
+// compose builds the message of a call.
 func (s *Server) compose(r *request) (*Message, *channel, error) {
 	c, err := s.writable(r.arguments["channel"])
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Server) compose(r *request) (*Message, *channel, error) {
 	return m, c, nil
 }
 
-// content is the text of a call, which may also be given as markdown_text.
+// content returns the text of a call, also if given as markdown_text.
 func (r *request) content() (string, error) {
 	markdown := r.arguments["markdown_text"]
 	switch {
@@ -77,8 +77,8 @@ func (r *request) content() (string, error) {
 	return markdown, nil
 }
 
-// writable returns a conversation that the app may post in, which may also be
-// named by a user's ID or a channel's name.
+// writable returns a conversation that the app may post in. It accepts a user's ID or a
+// channel's name, too.
 func (s *Server) writable(id string) (*channel, error) {
 	for _, c := range []*channel{s.direct(id), s.named(id)} {
 		if c != nil {
@@ -97,8 +97,8 @@ func (s *Server) writable(id string) (*channel, error) {
 	return c, nil
 }
 
-// threadFor returns the thread that a reply goes to: a reply to a reply goes to
-// its thread, one to a deleted message without replies to the channel.
+// threadFor returns the thread of a reply. A reply to a reply belongs to its thread, one
+// to a deleted message without replies to the channel.
 func (c *channel) threadFor(ts string) (string, error) {
 	if ts == "" {
 		return "", nil
@@ -137,7 +137,7 @@ func (s *Server) post(c *channel, m *Message) []*Event {
 	return s.announce(c, m)
 }
 
-// own returns a message that the app may change.
+// own returns a message that the app may edit.
 func (s *Server) own(r *request, key, foreign string) (*channel, *Message, error) {
 	c, err := s.reach(r.arguments["channel"])
 	if err != nil {

@@ -11,7 +11,7 @@ func (s *Server) reach(id string) (*channel, error) {
 	return c, nil
 }
 
-// inside is reach for what needs to be a member.
+// inside is reach for methods that require membership.
 func (s *Server) inside(id string) (*channel, error) {
 	c, err := s.reach(id)
 	if err == nil && !c.has(BotUser) {
@@ -152,8 +152,8 @@ func (s *Server) conversationsReplies(r *request) (reply, error) {
 	return s.pageOf(c, messages, r, 1000, func(m *Message, mark string) bool { return !before(mark, m.TS) })
 }
 
-// pageOf returns a page of messages. The cursor names the last message of the
-// page before, so that what comes or goes meanwhile shifts nothing.
+// pageOf returns a page of messages. The cursor names the last message of the previous
+// page, so that new and deleted messages do not shift the pages.
 func (s *Server) pageOf(c *channel, all []*Message, r *request, otherwise int, seen func(m *Message, mark string) bool) (reply, error) {
 	if cursor := r.arguments["cursor"]; cursor != "" {
 		mark, err := decode(cursor)

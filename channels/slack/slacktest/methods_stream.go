@@ -87,8 +87,8 @@ func (s *Server) stream(r *request) (*channel, *Message, error) {
 	return c, m, nil
 }
 
-// feed adds what a call brings. A stream goes on as it began: with markdown_text
-// or with chunks.
+// feed appends the content of a call. A stream uses either markdown_text or chunks
+// throughout.
 func (m *Message) feed(r *request) error {
 	text := r.arguments["markdown_text"]
 	chunks, added, err := readChunks(r.raw("chunks"))
@@ -136,8 +136,8 @@ func readChunks(raw json.RawMessage) (chunks []json.RawMessage, text string, err
 	return chunks, said.String(), nil
 }
 
-// EndStream ends a stream as Slack does with one that is minutes old, or, if
-// byUser, as a person does who stops it.
+// EndStream ends a stream as Slack does after some minutes or, if byUser, as a person
+// does.
 func (s *Server) EndStream(channel, ts string, byUser bool) {
 	defer s.act()()
 	if m := s.must(channel).message(ts); m != nil {

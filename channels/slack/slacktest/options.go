@@ -6,7 +6,7 @@ import "time"
 const (
 	Team    = "T0TEAM"
 	App     = "A0APP"
-	BotUser = "U0BOT" // the user that the app posts as, and that is mentioned
+	BotUser = "U0BOT" // the user that the app posts as
 	Bot     = "B0BOT" // the bot_id of what it posts
 
 	BotToken      = "xoxb-1-bot"
@@ -14,8 +14,7 @@ const (
 	SigningSecret = "8f742231b10e8888abcd99yyyzzz85a5"
 )
 
-// The people and channels that every server begins with. The bot is a member of
-// all of them.
+// The initial people and channels of every server. The bot is a member of all channels.
 const (
 	Ana     = "U0ANA" // in Europe/Berlin
 	Ben     = "U0BEN" // in America/New_York
@@ -24,7 +23,7 @@ const (
 	DM      = "D0ANA"    // with Ana
 )
 
-// AllScopes are the bot token's scopes unless Scopes is given.
+// AllScopes are the default scopes of the bot token.
 var AllScopes = []string{
 	"app_mentions:read", "assistant:write", "channels:history", "channels:join", "channels:read", "chat:write", "commands",
 	"files:read", "files:write", "groups:history", "groups:read", "im:history", "im:read", "im:write",
@@ -40,7 +39,7 @@ type settings struct {
 	ackTimeout  time.Duration
 	retryDelays []time.Duration
 	ping        time.Duration
-	subscribed  map[string]bool // nil: to all
+	subscribed  map[string]bool // nil: all
 	silent      bool
 }
 
@@ -54,22 +53,22 @@ func defaults() settings {
 	}
 }
 
-// Address listens there instead of on a free port of 127.0.0.1.
+// Address sets the address to listen on; default: a free port of 127.0.0.1.
 func Address(address string) Option { return func(o *settings) { o.address = address } }
 
-// Scopes are the bot token's scopes, instead of AllScopes.
+// Scopes sets the scopes of the bot token; default: AllScopes.
 func Scopes(scopes ...string) Option { return func(o *settings) { o.granted = scopes } }
 
-// AckTimeout is how long the app has to acknowledge, instead of Slack's 3 s.
+// AckTimeout sets how long the app has to acknowledge; default: Slack's 3 s.
 func AckTimeout(d time.Duration) Option { return func(o *settings) { o.ackTimeout = d } }
 
-// RetryDelays are the pauses before an event is delivered again, instead of
-// 10, 100 and 500 ms. (Slack's are: none, 1 minute, 5 minutes.)
+// RetryDelays sets the pauses between deliveries of an event; default: 10, 100 and
+// 500 ms. (Slack's are: none, 1 minute, 5 minutes.)
 func RetryDelays(delays ...time.Duration) Option {
 	return func(o *settings) { o.retryDelays = delays }
 }
 
-// PingInterval is how often a Socket Mode connection is pinged, instead of 5 s.
+// PingInterval sets the interval of pings on Socket Mode connections; default: 5 s.
 func PingInterval(d time.Duration) Option { return func(o *settings) { o.ping = d } }
 
 // Subscribe limits the events to these, instead of all: "message.channels",
@@ -84,11 +83,10 @@ func Subscribe(names ...string) Option {
 	}
 }
 
-// WithoutEcho keeps the events away that the app's own doings cause. Slack sends
-// them.
+// WithoutEcho suppresses the events that the app's own actions cause. Slack sends them.
 func WithoutEcho() Option { return func(o *settings) { o.silent = true } }
 
-// SetScopes changes the bot token's scopes, as a reinstalled app does.
+// SetScopes changes the bot token's scopes, as reinstalling the app does.
 func (s *Server) SetScopes(scopes ...string) {
 	defer s.act()()
 	s.scopes = scopes

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// paged returns the page of a list that is asked for, and the next one's cursor.
+// paged returns the requested page of a list and the next cursor.
 func paged[T any](all []T, r *request, otherwise int) ([]T, string, error) {
 	from := 0
 	if cursor := r.arguments["cursor"]; cursor != "" {
@@ -52,7 +52,7 @@ func window(messages []*Message, r *request) []*Message {
 	})
 }
 
-// before compares timestamps, which may be given with fewer digits than Slack's.
+// before compares timestamps, which may have fewer digits than Slack's.
 func before(a, b string) bool { return micros(a) < micros(b) }
 
 func micros(ts string) int64 {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// What a person does, and what it sends to the app. Channels and users must be
-// there: these panic else.
+// Actions of a person, and what they send to the app. They panic if a channel or user
+// does not exist.
 
-// Mention is the bot as it is mentioned in a text.
+// Mention is a mention of the bot in a text.
 const Mention = "<@" + BotUser + ">"
 
-// SayOption changes what is said.
+// SayOption changes a message.
 type SayOption func(*said)
 
 type said struct {
@@ -19,35 +19,35 @@ type said struct {
 	files []File
 }
 
-// InThread says it in the thread of a message.
+// InThread posts in the thread of a message.
 func InThread(ts string) SayOption { return func(m *said) { m.ThreadTS = ts } }
 
-// WithFiles shares files with it. IDs are made up where there are none.
+// WithFiles attaches files. Missing IDs are generated.
 func WithFiles(files ...File) SayOption { return func(m *said) { m.files = files } }
 
-// WithSubtype gives it a subtype: "channel_join", "me_message" and so on.
+// WithSubtype sets a subtype: "channel_join", "me_message" and so on.
 func WithSubtype(subtype string) SayOption { return func(m *said) { m.Subtype = subtype } }
 
-// WithBlocks gives it blocks, as JSON.
+// WithBlocks sets blocks, as JSON.
 func WithBlocks(blocks string) SayOption {
 	return func(m *said) { m.Blocks = json.RawMessage(blocks) }
 }
 
-// WithMetadata gives it metadata.
+// WithMetadata sets metadata.
 func WithMetadata(eventType, payload string) SayOption {
 	return func(m *said) { m.Metadata = &Metadata{eventType, json.RawMessage(payload)} }
 }
 
-// AsBot has another app say it; the user is that app's.
+// AsBot posts as another app; the user is that app's.
 func AsBot(botID string) SayOption { return func(m *said) { m.BotID = botID } }
 
-// AlsoToChannel shows a reply in the channel too.
+// AlsoToChannel also posts a reply to the channel.
 func AlsoToChannel() SayOption {
 	return func(m *said) { m.Broadcast, m.Subtype = true, "thread_broadcast" }
 }
 
-// Say writes a message. The text is in Slack's form: mentions are <@U…>, and &,
-// < and > are escaped.
+// Say posts a message. The text has Slack's form: mentions are <@U…>, and &, < and >
+// are escaped.
 func (s *Server) Say(user, channel, text string, options ...SayOption) Delivery {
 	defer s.act()()
 	c := s.must(channel)
@@ -99,13 +99,13 @@ func (s *Server) React(user, channel, ts, name string) Delivery {
 	return Delivery{TS: ts, Events: s.announceReaction("reaction_added", c, m, name, user)}
 }
 
-// Join makes a user, or the bot, a member of a channel.
+// Join adds a user, or the bot, to a channel.
 func (s *Server) Join(user, channel string) Delivery {
 	defer s.act()()
 	return Delivery{Events: s.enter(s.must(channel), user)}
 }
 
-// Leave takes a user, or the bot, out of a channel.
+// Leave removes a user, or the bot, from a channel.
 func (s *Server) Leave(user, channel string) {
 	defer s.act()()
 	c := s.must(channel)

@@ -20,7 +20,7 @@ func (s *Server) Thread(channel, ts string) []Message {
 	return cloned(slices.DeleteFunc(slices.Clone(c.messages), func(m *Message) bool { return m.TS != ts && m.ThreadTS != ts }))
 }
 
-// Message returns one message. The zero Message if there is none.
+// Message returns a message, or the zero Message if it does not exist.
 func (s *Server) Message(channel, ts string) Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,7 +30,7 @@ func (s *Server) Message(channel, ts string) Message {
 	return Message{}
 }
 
-// Ephemeral returns the messages in a channel that one person alone sees.
+// Ephemeral returns the ephemeral messages to a person in a channel.
 func (s *Server) Ephemeral(channel string) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +44,8 @@ func (s *Server) Assistant(channel, ts string) Assistant {
 	return *s.must(channel).thread(ts)
 }
 
-// Posted returns what the app wrote in all conversations, ephemeral messages
-// aside, oldest first.
+// Posted returns what the app posted in all conversations, except ephemeral messages,
+// oldest first.
 func (s *Server) Posted() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A response_url may be used so often and for so long.
+// Limits of a response_url.
 const (
 	responseUses = 5
 	responseLife = 30 * time.Minute
@@ -43,7 +43,7 @@ func (s *Server) serveResponseURL(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		s.mu.Lock()
-		err = s.use(s.responses[r.PathValue("id")], args) //nolint:contextcheck // what it sends to the app outlives the request
+		err = s.use(s.responses[r.PathValue("id")], args) //nolint:contextcheck // deliveries to the app outlive the request
 		s.change()
 		s.mu.Unlock()
 	}
@@ -59,7 +59,7 @@ func (s *Server) serveResponseURL(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// respond does what the acknowledgement of a command says.
+// respond applies the acknowledgement of a command.
 func (s *Server) respond(address string, body []byte) {
 	args := arguments{}
 	if args.add(body) != nil {
@@ -75,7 +75,7 @@ func (s *Server) respond(address string, body []byte) {
 	s.change()
 }
 
-// use does what is posted to a response_url. The lock is held.
+// use applies a post to a response_url. The lock is held.
 func (s *Server) use(u *responseURL, args arguments) error {
 	switch {
 	case u == nil:

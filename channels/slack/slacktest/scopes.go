@@ -6,7 +6,7 @@ func need(scopes ...string) func(*Server, *request) []string {
 	return func(*Server, *request) []string { return scopes }
 }
 
-// needOne needs any one of the scopes.
+// needOne requires any one of the scopes.
 func needOne(scopes ...string) func(*Server, *request) []string {
 	return func(s *Server, _ *request) []string {
 		for _, scope := range scopes {
@@ -20,7 +20,7 @@ func needOne(scopes ...string) func(*Server, *request) []string {
 
 var family = map[Kind]string{Public: "channels:", Private: "groups:", IM: "im:", MPIM: "mpim:"}
 
-// forKind needs the scope for the kind of conversation that is asked about.
+// forKind requires the scope for the kind of the conversation.
 func forKind(right string) func(*Server, *request) []string {
 	return func(s *Server, r *request) []string {
 		if c := s.find(r.arguments["channel"]); c != nil {
@@ -32,7 +32,7 @@ func forKind(right string) func(*Server, *request) []string {
 
 var typeNames = map[string]Kind{"public_channel": Public, "private_channel": Private, "im": IM, "mpim": MPIM}
 
-// types are the kinds of conversations that a list is asked for.
+// types returns the requested kinds of conversations.
 func (a arguments) types() []Kind {
 	var kinds []Kind
 	for _, name := range a.list("types") {
@@ -44,7 +44,7 @@ func (a arguments) types() []Kind {
 	return kinds
 }
 
-// forTypes needs the scope for each kind that is asked for.
+// forTypes requires the scope for each requested kind.
 func forTypes(_ *Server, r *request) []string {
 	var scopes []string
 	for _, kind := range r.types() {

@@ -2,11 +2,11 @@
 // loopback, that Slack's own client libraries talk to over real HTTP and
 // WebSockets. It has one workspace with people, channels and messages, the Web
 // API's methods over them, Socket Mode and the Events API with their
-// redeliveries, and faults on demand. It outlives its clients, so that they can
-// be killed and started again.
+// redeliveries, and faults on demand. It runs independently of its clients, which can
+// be killed and restarted.
 //
-// It behaves as docs.slack.dev says; where that is silent, as Slack's client
-// libraries and what their users report say.
+// It follows docs.slack.dev and, for what that leaves open, Slack's client libraries
+// and reports of their users.
 package slacktest
 
 import (
@@ -33,7 +33,7 @@ type Server struct {
 	mu      sync.Mutex
 	closed  bool
 	changed chan struct{} // closed and replaced at every change
-	minted  int           // IDs handed out
+	minted  int           // number of generated IDs
 	stamp   int64         // the last ts, in microseconds
 	scopes  []string
 
@@ -50,11 +50,11 @@ type Server struct {
 	target      string // where events are posted to; empty: Socket Mode
 	tickets     map[string]bool
 	connections []*connection
-	connected   int // connections ever opened
-	next        int // which connection gets the next envelope
+	connected   int // number of connections opened so far
+	next        int // index of the connection for the next envelope
 	envelopes   map[string]*envelope
 	events      []*Event
-	last        chan struct{} // closed once the last event was sent for the first time
+	last        chan struct{} // closed after the first delivery of the last event
 }
 
 // Start runs a server until the test ends.
@@ -94,7 +94,7 @@ func New(options ...Option) (*Server, error) {
 	return s, nil
 }
 
-// Close stops the server: connections are cut, deliveries are given up.
+// Close stops the server, cuts connections and abandons deliveries.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -110,7 +110,7 @@ func (s *Server) Close() {
 // URL is the server's address, without a slash at the end.
 func (s *Server) URL() string { return s.base }
 
-// APIURL is what clients call the API's URL, with a slash at the end.
+// APIURL is the API URL for clients, with a slash at the end.
 func (s *Server) APIURL() string { return s.base + "/api/" }
 
 func (s *Server) routes() http.Handler {

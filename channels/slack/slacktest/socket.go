@@ -13,7 +13,7 @@ type connection struct {
 	number  int
 	ws      *websocket.Conn
 	gone    chan struct{}
-	leaving bool // told to go: it gets no envelopes
+	leaving bool // asked to disconnect: gets no more envelopes
 
 	writing sync.Mutex
 }
@@ -24,7 +24,7 @@ func (s *Server) openConnection(*request) (reply, error) {
 	return reply{"url": "ws" + strings.TrimPrefix(s.base, "http") + "/link/?ticket=" + ticket + "&app_id=" + App}, nil
 }
 
-// serveSocket is a Socket Mode connection until it ends.
+// serveSocket serves a Socket Mode connection until it ends.
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	ticket := r.URL.Query().Get("ticket")
 	call := s.record("link", "", arguments{"ticket": ticket})
@@ -67,7 +67,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// connect greets a connection and makes it one of the open ones.
+// connect sends hello and adds a connection to the open ones.
 func (s *Server) connect(ws *websocket.Conn) *connection {
 	s.mu.Lock()
 	s.connected++
@@ -108,7 +108,7 @@ func (c *connection) write(frame any) error {
 	return c.ws.WriteJSON(frame)
 }
 
-// keepPinged pings, now and then, until the connection is gone.
+// keepPinged pings a connection regularly until it is closed.
 func (c *connection) keepPinged(every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

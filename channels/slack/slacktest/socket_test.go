@@ -52,7 +52,7 @@ func TestAMentionIsAnsweredInItsThread(t *testing.T) {
 	require.Len(t, s.Thread(slacktest.General, said.TS), 2)
 }
 
-func TestWhatIsNotAcknowledgedComesAgain(t *testing.T) {
+func TestUnacknowledgedEventsAreRedelivered(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t, slacktest.AckTimeout(50*time.Millisecond), slacktest.RetryDelays(time.Millisecond, time.Millisecond, time.Millisecond))
 	socket, _ := connect(t, s)
@@ -70,7 +70,7 @@ func TestWhatIsNotAcknowledgedComesAgain(t *testing.T) {
 	require.Len(t, said.Events[0].Attempts(), 4)
 }
 
-func TestAnAcknowledgedEventCanComeAgain(t *testing.T) {
+func TestAcknowledgedEventCanBeRedelivered(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	socket, _ := connect(t, s)
@@ -140,7 +140,7 @@ func TestAnEnvelopeGoesToOneConnection(t *testing.T) {
 	require.Len(t, connections, 2, "both got some")
 }
 
-func TestADroppedConnectionsEnvelopesGoToTheNext(t *testing.T) {
+func TestEnvelopesOfADroppedConnectionAreResent(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	first, stop := connect(t, s)
@@ -157,7 +157,7 @@ func TestADroppedConnectionsEnvelopesGoToTheNext(t *testing.T) {
 	require.Equal(t, "connection_lost", said.Events[0].Attempts()[0].Failure)
 }
 
-func TestConnectionsThatAreCutOrRefreshedAreOpenedAgain(t *testing.T) {
+func TestConnectionsAreReopened(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*slacktest.Server){
 		"refresh": func(s *slacktest.Server) { s.Disconnect(slacktest.Refresh) },
@@ -253,7 +253,7 @@ func TestConnectionsArePinged(t *testing.T) {
 	}
 }
 
-func TestATicketIsGoodForOneConnection(t *testing.T) {
+func TestTicketIsValidForOneConnection(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	_, address, err := client(s).StartSocketModeContext(t.Context())
@@ -269,7 +269,7 @@ func eventID(e socketmode.Event) string {
 	return e.Data.(slackevents.EventsAPIEvent).Data.(*slackevents.EventsAPICallbackEvent).EventID
 }
 
-// dial opens a bare connection, past its hello.
+// dial opens a raw connection and reads its hello.
 func dial(t *testing.T, s *slacktest.Server) *websocket.Conn {
 	t.Helper()
 	_, address, err := client(s).StartSocketModeContext(t.Context())

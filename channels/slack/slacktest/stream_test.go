@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 )
 
-// startStream asks Ana's question and begins to answer it.
+// startStream posts Ana's question and starts a stream as the answer.
 func startStream(t *testing.T, s *slacktest.Server, options ...slack.MsgOption) string {
 	t.Helper()
 	said := s.Say(slacktest.Ana, slacktest.General, "question")
@@ -21,7 +21,7 @@ func startStream(t *testing.T, s *slacktest.Server, options ...slack.MsgOption) 
 	return ts
 }
 
-func TestAStreamsLife(t *testing.T) {
+func TestStream(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	api := client(s)
@@ -74,7 +74,7 @@ func TestAStreamOfChunks(t *testing.T) {
 	require.Len(t, m.Chunks, 3)
 }
 
-func TestWhatAStreamNeeds(t *testing.T) {
+func TestStreamErrors(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	api := client(s)
@@ -95,7 +95,7 @@ func TestWhatAStreamNeeds(t *testing.T) {
 	require.EqualError(t, err, "message_not_in_streaming_state")
 }
 
-func TestAStreamIsEndedByOthers(t *testing.T) {
+func TestStreamEndedBySlackOrAPerson(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	expired, stopped := startStream(t, s), startStream(t, s)

@@ -2,8 +2,8 @@ package slacktest
 
 import "context"
 
-// Await waits until cond, which is asked again after everything that happens at
-// the server. It may call the server. The error is that of ctx.
+// Await waits until cond is true. It checks cond after every change of the server; cond
+// may call the server. The error is that of ctx.
 func (s *Server) Await(ctx context.Context, cond func() bool) error {
 	for {
 		s.mu.Lock()
@@ -20,8 +20,7 @@ func (s *Server) Await(ctx context.Context, cond func() bool) error {
 	}
 }
 
-// act takes the lock. What it returns gives the lock back, and wakes those who
-// wait.
+// act takes the lock and returns a function that releases it and wakes waiters.
 func (s *Server) act() (done func()) {
 	s.mu.Lock()
 	return func() {
@@ -30,7 +29,7 @@ func (s *Server) act() (done func()) {
 	}
 }
 
-// change wakes those who wait. The lock is held.
+// change wakes waiters. The lock is held.
 func (s *Server) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})

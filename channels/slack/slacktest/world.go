@@ -12,7 +12,7 @@ type User struct {
 	ID       string
 	Name     string // the handle
 	RealName string
-	Display  string // what they chose to be called; may be empty
+	Display  string // display name; may be empty
 	TZ       string
 	TZOffset int // seconds
 	Bot      bool
@@ -35,7 +35,7 @@ type Conversation struct {
 	ID       string
 	Name     string // empty for an IM
 	Kind     Kind
-	User     string // whom an IM is with
+	User     string // the other person of an IM
 	Members  []string
 	Archived bool
 }
@@ -44,7 +44,7 @@ type channel struct {
 	Conversation
 	messages  []*Message // oldest first
 	ephemeral []*Message
-	deleted   map[string]bool // the ts of what is gone
+	deleted   map[string]bool // ts of deleted messages
 	threads   map[string]*Assistant
 }
 
@@ -80,7 +80,7 @@ func (s *Server) AddUser(u User) {
 	s.users = append(s.users, &u)
 }
 
-// AddChannel adds a conversation. An empty ID is made up; the ID is returned.
+// AddChannel adds a conversation and returns its ID, which is generated if empty.
 func (s *Server) AddChannel(c Conversation) string {
 	defer s.act()()
 	if c.ID == "" {
@@ -90,19 +90,19 @@ func (s *Server) AddChannel(c Conversation) string {
 	return s.add(c).ID
 }
 
-// SetArchived archives a channel or brings it back.
+// SetArchived archives or unarchives a channel.
 func (s *Server) SetArchived(channel string, archived bool) {
 	defer s.act()()
 	s.must(channel).Archived = archived
 }
 
-// find returns a channel by ID; nil if there is none. The lock is held.
+// find returns a channel by ID, or nil. The lock is held.
 func (s *Server) find(id string) *channel {
 	return s.first(func(c *channel) bool { return c.ID == id })
 }
 
-// direct returns the IM with a user, which is made if needed; nil if there is no
-// such user.
+// direct returns the IM with a user and creates it if necessary; nil if the user does
+// not exist.
 func (s *Server) direct(user string) *channel {
 	if s.user(user) == nil {
 		return nil
@@ -126,7 +126,7 @@ func (s *Server) first(is func(*channel) bool) *channel {
 	return nil
 }
 
-// must is find for what a test says itself.
+// must is find for arguments of a test.
 func (s *Server) must(id string) *channel {
 	c := s.find(id)
 	if c == nil {
@@ -163,13 +163,13 @@ func (c *channel) thread(ts string) *Assistant {
 	return c.threads[ts]
 }
 
-// id mints an ID. The lock is held.
+// id generates an ID. The lock is held.
 func (s *Server) id(prefix string) string {
 	s.minted++
 	return fmt.Sprintf("%s%08d", prefix, s.minted)
 }
 
-// ts mints a timestamp later than all before. The lock is held.
+// ts generates a timestamp later than all earlier ones. The lock is held.
 func (s *Server) ts() string {
 	s.stamp = max(s.stamp+1, time.Now().UnixMicro())
 	return fmt.Sprintf("%d.%06d", s.stamp/1e6, s.stamp%1e6)

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/engine"
 )
 
-// Start runs an engine in a directory of the test's own, on free ports and
-// without a UI, with the given keyword search attributes. It ends with the test.
+// Start runs an engine without a UI in a temporary directory, on free ports, with the
+// given keyword search attributes, until the test ends.
 func Start(t testing.TB, searchAttributes ...string) *engine.Engine {
 	t.Helper()
 	e, err := engine.Start(t.Context(), engine.Options{
