@@ -69,13 +69,10 @@ func (a *Agent) keep(file, text string) error {
 
 // headTail returns the start and the end of text, whole characters, limit bytes
 // together: errors are mostly at the end.
-func headTail(text string, limit int) (head, tail string) {
-	h, t := limit*3/4, len(text)-limit/4
-	for h > 0 && !utf8.RuneStart(text[h]) {
-		h--
-	}
-	for t < len(text) && !utf8.RuneStart(text[t]) {
+func headTail(s string, limit int) (head, tail string) {
+	h, t := text.Boundary(s, limit*3/4), len(s)-limit/4
+	for t < len(s) && !utf8.RuneStart(s[t]) {
 		t++
 	}
-	return text[:h], text[t:]
+	return s[:h], s[t:]
 }

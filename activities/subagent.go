@@ -86,7 +86,7 @@ const (
 
 // brief shortens a call or a command to one line.
 func brief(s string) string {
-	return text.Cut(strings.Join(strings.Fields(s), " "), briefLimit)
+	return text.Cut(text.Line(s), briefLimit)
 }
 
 // checkRunning returns an error if the session is a subagent's that was stopped.

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -166,7 +165,7 @@ func (s *Starter) signal(ctx context.Context, m domain.Inbound) error {
 	if err != nil {
 		return err
 	}
-	preview := text.Cut(strings.Join(strings.Fields(m.Text), " "), previewLimit)
+	preview := text.Cut(text.Line(m.Text), previewLimit)
 	ctx, cancel := context.WithTimeout(ctx, signalTimeout)
 	defer cancel()
 	_, err = s.o.Client.SignalWithStartWorkflow(ctx, protocol.WorkflowID(m.Session),

@@ -39,5 +39,5 @@ func details(status protocol.Status, last string) string {
 
 // cut shortens text to at most limit bytes of whole characters.
 func cut(s string, limit int) string {
-	return text.Cut(strings.Join(strings.Fields(s), " "), limit)
+	return text.Cut(text.Line(s), limit)
 }

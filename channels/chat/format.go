@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -23,12 +23,8 @@ func (h *handler) mention(msg domain.Inbound) string {
 }
 
 // preview is the beginning of a text on one line.
-func (h *handler) preview(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) > maxPreview {
-		text = string([]rune(text)[:maxPreview]) + "…"
-	}
-	return h.escape(text)
+func (h *handler) preview(s string) string {
+	return h.escape(text.CutRunes(text.Line(s), maxPreview+1))
 }
 
 // escape is text in the platform's markup.

@@ -7,6 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // decidedMsg is the result of answering a question.
@@ -57,7 +58,7 @@ func (s *screen) prompt() string {
 	if len(s.asked.open) == 0 {
 		return ""
 	}
-	line := prompt + oneLine(clean(s.asked.open[0].call))
+	line := prompt + text.Line(clean(s.asked.open[0].call))
 	if more := len(s.asked.open) - 1; more > 0 {
 		line = fmt.Sprintf("(%d more) %s", more, line)
 	}
@@ -65,6 +66,6 @@ func (s *screen) prompt() string {
 }
 
 // aside formats text that is not part of a reply.
-func aside(text string, width int) string {
-	return faint(lipgloss.Wrap(oneLine(clean(text)), width, "")) + "\n"
+func aside(s string, width int) string {
+	return faint(lipgloss.Wrap(text.Line(clean(s)), width, "")) + "\n"
 }

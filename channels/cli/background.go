@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // backgroundPause is the time between two polls for background replies.
@@ -62,7 +63,7 @@ func headline(r domain.BackgroundReply) string {
 		when = at.Format("Jan 2 15:04")
 	}
 	what := cmp.Or(string(r.Cause), "background")
-	if label := oneLine(clean(r.Label)); label != "" {
+	if label := text.Line(clean(r.Label)); label != "" {
 		what += fmt.Sprintf(" %q", label)
 	}
 	return "[" + what + ", " + when + "]"

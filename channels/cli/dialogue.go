@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // dialogue sends messages, prints the replies, asks the questions that come up in
@@ -79,8 +80,8 @@ type ended struct {
 
 // ask sends a message and prints the reply. When interrupt is closed it stops the turn
 // and returns [ErrInterrupted].
-func (d *dialogue) ask(ctx context.Context, text string, interrupt <-chan struct{}) error {
-	state, err := d.send(ctx, text, interrupt)
+func (d *dialogue) ask(ctx context.Context, message string, interrupt <-chan struct{}) error {
+	state, err := d.send(ctx, message, interrupt)
 	d.progress.Stop()
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (d *dialogue) ask(ctx context.Context, text string, interrupt <-chan struct
 		return nil
 	}
 	if state.Status != domain.ReplyDone {
-		return &TurnError{Reply: oneLine(state.Text)}
+		return &TurnError{Reply: text.Line(state.Text)}
 	}
 	if _, err := fmt.Fprintln(d.out, cleanFor(d.out, state.Text)); err != nil {
 		return fmt.Errorf("print the reply: %w", err)
@@ -240,6 +241,6 @@ func (d *dialogue) answer(ctx context.Context, line string, open bool) {
 		reply = "answer not sent: " + err.Error()
 		d.asked.reopen(q)
 	}
-	fmt.Fprintln(d.w, oneLine(clean(reply)))
+	fmt.Fprintln(d.w, text.Line(clean(reply)))
 	d.next()
 }

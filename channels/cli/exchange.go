@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // submit handles Enter. While the agent works, a message joins the turn or waits for
@@ -120,7 +121,7 @@ func (s *screen) onEvent(msg eventMsg) tea.Cmd {
 	case event.Retry, event.ToolProgress, event.ToolDone, event.Approval, event.TurnJoined, event.Done:
 	}
 	if label := eventLabel(msg.event); label != "" && !s.stopping {
-		s.label = oneLine(clean(label))
+		s.label = text.Line(clean(label))
 	}
 	return cmd
 }
@@ -149,7 +150,7 @@ func (s *screen) onEnded(msg endedMsg) tea.Cmd {
 	}
 	switch {
 	case isNotFound(msg.err):
-		return s.print(trouble("never sent: "+oneLine(msg.text), s.width))
+		return s.print(trouble("never sent: "+text.Line(msg.text), s.width))
 	case msg.err != nil && s.ctx.Err() != nil:
 		return nil
 	case msg.err != nil:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // LinesOptions say where [Lines] reads and writes.
@@ -110,7 +112,7 @@ func showUnseen(ctx context.Context, d *dialogue, o LinesOptions) error {
 		d.progress.Stop()
 		switch {
 		case isNotFound(err):
-			fmt.Fprintf(o.Err, "never sent: %s\n", oneLine(note.Text))
+			fmt.Fprintf(o.Err, "never sent: %s\n", text.Line(note.Text))
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:

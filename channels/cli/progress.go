@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -102,7 +103,7 @@ func (p *Progress) Show(label string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.label = oneLine(clean(label))
+	p.label = text.Line(clean(label))
 }
 
 // On shows an event.

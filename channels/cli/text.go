@@ -36,8 +36,6 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(file.Fd())
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // style turns a text attribute on and off again, so that styles can be nested.
 func style(on, off int, s string) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[%dm", on, s, off)

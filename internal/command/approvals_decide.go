@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // approvalsSession is the session in which the operator's decisions are sent.
@@ -44,7 +45,7 @@ func approvalsDecideCommand(env environment, d decision) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), printable(reply))
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), text.Printable(reply))
 				return err
 			})
 		},

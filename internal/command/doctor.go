@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-ai/holdfast/internal/doctor"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 func doctorCommand(env environment) *cobra.Command {
@@ -25,7 +26,7 @@ func runDoctor(ctx context.Context, w io.Writer, environ []string) error {
 	count := map[doctor.Level]int{}
 	doctor.Run(ctx, environ, func(f doctor.Finding) {
 		count[f.Level]++
-		fmt.Fprintln(w, printable(f.String()))
+		fmt.Fprintln(w, text.Printable(f.String()))
 	})
 	failed, warned := count[doctor.Fail], count[doctor.Warn]
 	if failed+warned == 0 {

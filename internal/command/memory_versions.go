@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // scopeMemory is the memory of a scope and its versions.
@@ -121,7 +122,7 @@ func (m scopeMemory) content(ctx context.Context, version string) ([]byte, error
 // printContent writes a file unchanged, or made printable if w is a terminal.
 func printContent(w io.Writer, content []byte) error {
 	if _, is := terminal(w); is {
-		content = []byte(printable(string(content)))
+		content = []byte(text.Printable(string(content)))
 	}
 	_, err := w.Write(content)
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 func pairingCommand(env environment) *cobra.Command {
@@ -77,7 +78,7 @@ func pairingApproveCommand(env environment) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s (%s) may now use the bot on %s\n", printable(p.Name), printable(p.Sender), p.Channel)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s (%s) may now use the bot on %s\n", text.Printable(p.Name), text.Printable(p.Sender), p.Channel)
 				return err
 			})
 		},

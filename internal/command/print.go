@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/text"
@@ -19,25 +18,14 @@ const (
 	lineLimit = 160
 )
 
-// printable replaces control characters, which a terminal would interpret, except
-// line breaks and tabs.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, strings.ReplaceAll(s, "\r\n", "\n"))
-}
-
 // oneLine is the beginning of s, printable and on one line.
 func oneLine(s string, limit int) string {
-	return text.Cut(printable(strings.Join(strings.Fields(s), " ")), limit)
+	return text.Cut(text.Printable(text.Line(s)), limit)
 }
 
 // indented prefixes every line of s.
 func indented(s, prefix string) string {
-	lines := strings.Split(strings.TrimRight(printable(s), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(text.Printable(s), "\n"), "\n")
 	return prefix + strings.Join(lines, "\n"+prefix)
 }
 

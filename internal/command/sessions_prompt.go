@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // promptView prints what the model was sent in a turn.
@@ -84,7 +85,7 @@ func (v promptView) sent(ctx context.Context, stored *store.Store, turn domain.T
 
 func (p turnPrompt) print(w io.Writer) error {
 	if len(p.Messages) == 0 {
-		_, err := fmt.Fprintln(w, printable(p.Prompt))
+		_, err := fmt.Fprintln(w, text.Printable(p.Prompt))
 		return err
 	}
 	for _, m := range p.Messages {
@@ -95,11 +96,11 @@ func (p turnPrompt) print(w io.Writer) error {
 		if m.ToolCallID != "" {
 			who += " " + m.ToolCallID
 		}
-		if _, err := fmt.Fprintf(w, "── %s ──\n%s\n", oneLine(who, lineLimit), printable(m.Content)); err != nil {
+		if _, err := fmt.Fprintf(w, "── %s ──\n%s\n", oneLine(who, lineLimit), text.Printable(m.Content)); err != nil {
 			return err
 		}
 		for _, call := range m.ToolCalls {
-			fmt.Fprintf(w, "→ %s %s %s\n", oneLine(call.Name, lineLimit), oneLine(call.ID, lineLimit), printable(call.Arguments))
+			fmt.Fprintf(w, "→ %s %s %s\n", oneLine(call.Name, lineLimit), oneLine(call.ID, lineLimit), text.Printable(call.Arguments))
 		}
 	}
 	return nil

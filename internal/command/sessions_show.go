@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 func sessionsShowCommand(env environment) *cobra.Command {
@@ -282,7 +283,7 @@ func (v sessionView) printMessage(w io.Writer, m messageRow) {
 	for _, call := range m.ToolCalls {
 		arguments := oneLine(call.Arguments, lineLimit)
 		if v.full {
-			arguments = printable(call.Arguments)
+			arguments = text.Printable(call.Arguments)
 		}
 		fmt.Fprintf(w, "    → %s %s\n", oneLine(call.Name, lineLimit), arguments)
 	}

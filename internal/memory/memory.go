@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -212,7 +214,5 @@ func hashOf(content []byte) string {
 
 // clean makes file content or model output valid in a JSON request.
 func clean(content []byte) string {
-	text := strings.TrimPrefix(string(content), "\uFEFF")
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(text.Clean(string(content)))
 }

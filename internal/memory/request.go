@@ -80,8 +80,8 @@ func line(m domain.Message, zone *time.Location) string {
 	if m.Role == domain.RoleTool {
 		limit = resultLimit
 	}
-	text := text.Cut(clean([]byte(m.Content)), limit)
-	if text == "" && len(m.ToolCalls) == 0 {
+	content := text.Cut(clean([]byte(m.Content)), limit)
+	if content == "" && len(m.ToolCalls) == 0 {
 		return ""
 	}
 	tools := ""
@@ -89,12 +89,12 @@ func line(m domain.Message, zone *time.Location) string {
 		tools = " [tools: " + strings.Join(names, ", ") + "]"
 	}
 	// Indented lines cannot imitate another message or the closing tag.
-	text = strings.ReplaceAll(text, "\n", "\n  ")
+	content = strings.ReplaceAll(content, "\n", "\n  ")
 	who := strings.ToUpper(string(m.Role))
-	if name := strings.Join(strings.Fields(m.SenderName), " "); name != "" {
+	if name := text.Line(m.SenderName); name != "" {
 		who += " (" + name + ")"
 	}
-	return fmt.Sprintf("%s %s%s: %s\n", m.CreatedAt.In(zone).Format(stampLayout), who, tools, text)
+	return fmt.Sprintf("%s %s%s: %s\n", m.CreatedAt.In(zone).Format(stampLayout), who, tools, content)
 }
 
 func toolsOf(m domain.Message) []string {

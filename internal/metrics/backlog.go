@@ -7,28 +7,33 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // backlogTimeout bounds how long a scrape waits for the store.
 const backlogTimeout = 2 * time.Second
 
-// Watch has each scrape read from the store what there is to do. It is called once,
-// and the server is closed before the store.
-func (m *Metrics) Watch(s *store.Store, log *slog.Logger) {
+// Store counts unfinished work.
+type Store interface {
+	Backlog(ctx context.Context) (domain.Backlog, error)
+}
+
+// Watch reports the backlog of a store with each scrape. It is called once, and the
+// server is closed before the store.
+func (m *Metrics) Watch(s Store, log *slog.Logger) {
 	describe := func(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, nil, nil) }
 	m.registry.MustRegister(&backlog{
 		store: s, log: log,
 		up:        describe("holdfast_store_up", "1 if the store answers, else 0."),
-		waiting:   describe("holdfast_messages_waiting", "Messages accepted that no turn has taken in, in the whole store."),
+		waiting:   describe("holdfast_messages_waiting", "Accepted messages that no turn has consumed, in the whole store."),
 		running:   describe("holdfast_turns_running", "Turns that are running or wait for an approval, in the whole store."),
 		approvals: describe("holdfast_approvals_waiting", "Tool calls that wait for a person's approval, in the whole store."),
 	})
 }
 
-// backlog is what there is to do, read when it is asked for.
+// backlog collects the backlog of a store.
 type backlog struct {
-	store                           *store.Store
+	store                           Store
 	log                             *slog.Logger
 	up, waiting, running, approvals *prometheus.Desc
 }
@@ -49,7 +54,7 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	}
 	now, err := b.store.Backlog(ctx)
 	if err != nil {
-		b.log.Warn("metrics without what the store knows", "err", err)
+		b.log.Warn("backlog metrics unavailable", "err", err)
 		send(b.up, 0)
 		return
 	}

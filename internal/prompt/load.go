@@ -7,7 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // fileLimit bounds what is read of each file, in bytes.
@@ -65,17 +66,8 @@ func readBounded(root *os.Root, name string) (string, error) {
 		return "", err
 	}
 	if len(data) <= fileLimit {
-		return clean(string(data)), nil
+		return strings.TrimSpace(text.Clean(string(data))), nil
 	}
-	end := fileLimit
-	for end > fileLimit-utf8.UTFMax && !utf8.RuneStart(data[end]) {
-		end--
-	}
-	return fmt.Sprintf("%s\n\n… (cut: the first %d KB of %s)", clean(string(data[:end])), fileLimit>>10, name), nil
-}
-
-// clean makes text fit for a JSON request.
-func clean(text string) string {
-	text = strings.TrimPrefix(text, "\uFEFF")
-	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	head := strings.TrimSpace(text.Clean(string(data[:text.Boundary(data, fileLimit)])))
+	return fmt.Sprintf("%s\n\n… (cut: the first %d KB of %s)", head, fileLimit>>10, name), nil
 }

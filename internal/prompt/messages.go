@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // earlierLimit is how much of a tool result later turns see, in characters.
@@ -92,12 +93,12 @@ func several(rows ...[]domain.Message) bool {
 }
 
 // from says under an earlier message who wrote it.
-func from(text string, m domain.Message) string {
-	name := oneLine(cmp.Or(m.SenderName, m.Sender))
+func from(content string, m domain.Message) string {
+	name := text.Line(cmp.Or(m.SenderName, m.Sender))
 	if name == "" {
-		return text
+		return content
 	}
-	return strings.TrimRight(text, " \t\r\n") + "\n\n[Sender: " + name + "]"
+	return strings.TrimRight(content, " \t\r\n") + "\n\n[Sender: " + name + "]"
 }
 
 // Missing returns a row, without content, for each tool call of the turn that has
@@ -229,17 +230,12 @@ func (w *writer) result(at position) string {
 }
 
 // cut shortens text to what later turns see of it.
-func cut(text string) string {
-	total := utf8.RuneCountInString(text)
+func cut(s string) string {
+	total := utf8.RuneCountInString(s)
 	if total <= earlierLimit {
-		return text
+		return s
 	}
-	end := 0
-	for range earlierLimit {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
-	}
-	return fmt.Sprintf("%s\n… (cut: the first %d of %d characters)", text[:end], earlierLimit, total)
+	return fmt.Sprintf("%s\n… (cut: the first %d of %d characters)", text.FirstRunes(s, earlierLimit), earlierLimit, total)
 }
 
 // or returns text, or fallback if nothing can be seen of it.

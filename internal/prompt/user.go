@@ -3,6 +3,8 @@ package prompt
 import (
 	"strings"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const contextHeading = "[Runtime Context]"
@@ -18,16 +20,16 @@ type Context struct {
 
 // User returns a user message's text with the context under it. The text of the
 // context cannot end its lines, whoever chose it.
-func User(text string, c Context) string {
+func User(content string, c Context) string {
 	var b strings.Builder
-	if text = strings.TrimRight(text, " \t\r\n"); text != "" {
-		b.WriteString(text + "\n\n")
+	if content = strings.TrimRight(content, " \t\r\n"); content != "" {
+		b.WriteString(content + "\n\n")
 	}
 	b.WriteString(contextHeading + "\nCurrent time: " + c.Now.Format("2006-01-02 15:04 (Monday) MST -07:00"))
 	for _, line := range []struct{ label, value string }{
 		{"Channel", c.Channel}, {"Chat", c.Chat}, {"Sender", c.SenderName},
 	} {
-		if value := oneLine(line.value); value != "" {
+		if value := text.Line(line.value); value != "" {
 			b.WriteString("\n" + line.label + ": " + value)
 		}
 	}
@@ -36,5 +38,3 @@ func User(text string, c Context) string {
 	}
 	return b.String()
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -41,7 +40,7 @@ func (r Remover) Remove(ctx context.Context, key string, before time.Time) (turn
 		return 0, err
 	}
 	if len(running) > 0 {
-		return 0, fmt.Errorf("%w: %s", ErrCommandRuns, text.Cut(strings.Join(strings.Fields(running[0].Command), " "), commandLimit))
+		return 0, fmt.Errorf("%w: %s", ErrCommandRuns, text.Cut(text.Line(running[0].Command), commandLimit))
 	}
 	for first := true; ; first = false {
 		part, err := r.Store.Removable(ctx, key, before, removalLimit)

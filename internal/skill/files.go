@@ -101,18 +101,14 @@ func read(root *os.Root, name string) (content string, cut bool, err error) {
 		return "", false, err
 	}
 	if len(data) <= fileLimit {
-		return clean(string(data)), false, nil
+		return cleanLines(string(data)), false, nil
 	}
-	content = text.Cut(clean(string(data)), fileLimit)
+	content = text.Cut(cleanLines(string(data)), fileLimit)
 	return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", content, fileLimit>>10, name), true, nil
 }
 
-// clean makes text fit for a JSON request, with lines that end as ours do.
-func clean(text string) string {
-	text = strings.TrimPrefix(text, "\uFEFF")
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
-	return strings.ReplaceAll(text, "\r\n", "\n")
-}
+// cleanLines returns file content as valid text with \n line ends.
+func cleanLines(content string) string { return strings.ReplaceAll(text.Clean(content), "\r\n", "\n") }
 
 // oneLine makes a line of at most limit bytes out of text.
 func oneLine(s string, limit int) string {
@@ -122,5 +118,5 @@ func oneLine(s string, limit int) string {
 		}
 		return r
 	}, s)
-	return text.Cut(strings.Join(strings.Fields(visible), " "), limit)
+	return text.Cut(text.Line(visible), limit)
 }

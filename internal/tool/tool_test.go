@@ -118,14 +118,3 @@ func TestRegistry(t *testing.T) {
 		require.Equal(t, []string{"a", "b", "c"}, names)
 	})
 }
-
-func TestWholeRunes(t *testing.T) {
-	t.Parallel()
-	for cut, whole := range map[string]string{
-		"": "", "abc": "abc", "aé": "aé", "a\xc3": "a", "日本": "日本", "日\xe6\x9c": "日", "日\xe6": "日",
-		"\xf0\x9f\x98": "", "a\xff": "a\xff", "\x80\x80\x80\x80\x80": "\x80\x80\x80\x80\x80",
-	} {
-		require.Equal(t, whole, tool.WholeRunes(cut), "%q", cut)
-		require.Equal(t, []byte(whole), tool.WholeRunes([]byte(cut)), "%q", cut)
-	}
-}

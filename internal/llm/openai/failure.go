@@ -140,5 +140,5 @@ func textOf(raw []byte) string {
 
 // quote returns a message as one line of bounded length.
 func quote(message string) string {
-	return text.Cut(strings.Join(strings.Fields(message), " "), quoteLimit)
+	return text.Cut(text.Line(message), quoteLimit)
 }

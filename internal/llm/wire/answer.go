@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"unicode/utf8"
 
 	"github.com/sashabaranov/go-openai"
+
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // Completion is what the server answers.
@@ -68,7 +69,7 @@ func Events(req Request, c Completion) [][]byte {
 	}
 	for i, call := range c.Calls {
 		arguments := call.Function.Arguments
-		half := boundary(arguments, len(arguments)/2)
+		half := text.Boundary(arguments, len(arguments)/2)
 		first, second := call, openai.ToolCall{Index: &i, Function: openai.FunctionCall{Arguments: arguments[half:]}}
 		first.Index, first.Function.Arguments = &i, arguments[:half]
 		deltas = append(deltas, delta{ToolCalls: []openai.ToolCall{first}}, delta{ToolCalls: []openai.ToolCall{second}})
@@ -123,26 +124,16 @@ func WriteModels(w http.ResponseWriter, models ...string) {
 	WriteJSON(w, http.StatusOK, list)
 }
 
-// pieces splits text into parts that are each valid UTF-8.
-func pieces(text string) []string {
+// pieces splits s into parts that are each valid UTF-8.
+func pieces(s string) []string {
 	var out []string
-	for len(text) > pieceSize {
-		n := boundary(text, pieceSize)
-		out = append(out, text[:n])
-		text = text[n:]
+	for len(s) > pieceSize {
+		n := text.Boundary(s, pieceSize)
+		out = append(out, s[:n])
+		s = s[n:]
 	}
-	if text != "" {
-		out = append(out, text)
+	if s != "" {
+		out = append(out, s)
 	}
 	return out
-}
-
-// boundary returns the start of the character at byte n of text.
-func boundary(text string, n int) int {
-	for at := n; at > max(0, n-utf8.UTFMax); at-- {
-		if at >= len(text) || utf8.RuneStart(text[at]) {
-			return at
-		}
-	}
-	return n
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -14,9 +14,9 @@ const (
 )
 
 // closest finds the line of content that is most similar to the first non-blank line
-// of text. number is 0 if no line is similar.
-func closest(content []byte, text string) (number int, line string) {
-	wanted := firstLine(text)
+// of passage. number is 0 if no line is similar.
+func closest(content []byte, passage string) (number int, line string) {
+	wanted := firstLine(passage)
 	if wanted == "" {
 		return 0, ""
 	}
@@ -26,7 +26,7 @@ func closest(content []byte, text string) (number int, line string) {
 		if i++; i > searchLimit {
 			break
 		}
-		candidate := string(tool.WholeRunes(raw[:min(len(raw), compareLimit)]))
+		candidate := string(text.WholeRunes(raw[:min(len(raw), compareLimit)]))
 		if score := alike(pairs, bigrams(squeeze(candidate))); score > best {
 			best, number, line = score, i, strings.TrimRight(candidate, "\r\n")
 		}

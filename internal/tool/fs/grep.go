@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -147,7 +148,7 @@ func (s *search) emit(format string, args ...any) error {
 // short truncates a line for display.
 func short(line []byte) string {
 	if len(line) > grepShown {
-		return strings.ToValidUTF8(string(tool.WholeRunes(line[:grepShown])), "\uFFFD") + "…"
+		return strings.ToValidUTF8(string(text.WholeRunes(line[:grepShown])), "\uFFFD") + "…"
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD")
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // The lines that structure a patch.
@@ -242,7 +242,7 @@ const shownLine = 160 // bytes of a line, in an error
 
 func cutLine(line string) string {
 	if len(line) > shownLine {
-		return tool.WholeRunes(line[:shownLine]) + "…"
+		return text.WholeRunes(line[:shownLine]) + "…"
 	}
 	return line
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -92,7 +93,7 @@ func (w *window) read(ctx context.Context, lines *lineReader) error {
 // String returns the window's text and a note about it.
 func (w *window) String() string {
 	var notes []string
-	text := w.text.Bytes()
+	shown := w.text.Bytes()
 	switch {
 	case w.seen == 0:
 		notes = append(notes, "the file is empty")
@@ -105,12 +106,12 @@ func (w *window) String() string {
 	}
 	if w.cutLine {
 		notes = append(notes, fmt.Sprintf("line %d is longer than %d bytes and was truncated", w.seen, resultLimit))
-		text = tool.WholeRunes(text)
+		shown = text.WholeRunes(shown)
 	}
-	if !utf8.Valid(text) {
+	if !utf8.Valid(shown) {
 		notes = append(notes, "the file is not valid UTF-8; invalid bytes are shown as \uFFFD")
 	}
-	out := strings.ToValidUTF8(string(text), "\uFFFD")
+	out := strings.ToValidUTF8(string(shown), "\uFFFD")
 	if len(notes) == 0 {
 		return out
 	}

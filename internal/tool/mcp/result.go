@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -72,7 +73,7 @@ func binary(what, mimeType string, size int) string {
 // describe joins the non-empty facts about a thing.
 func describe(facts ...string) string {
 	for i, fact := range facts {
-		facts[i] = strings.Join(strings.Fields(fact), " ")
+		facts[i] = text.Line(fact)
 	}
 	return strings.Join(slices.DeleteFunc(facts, func(fact string) bool { return fact == "" }), ", ")
 }

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const lineLimit = 500 // bytes of a line of standard error to keep
@@ -24,7 +24,7 @@ func (l *lines) read(log *slog.Logger, redact func(string) string) {
 	reader := bufio.NewReaderSize(l.from, 4*lineLimit)
 	for {
 		line, cut, err := reader.ReadLine()
-		text := redact(strings.TrimSpace(string(tool.WholeRunes(line[:min(len(line), lineLimit)]))))
+		text := redact(strings.TrimSpace(string(text.WholeRunes(line[:min(len(line), lineLimit)]))))
 		if text != "" {
 			l.last = text
 			log.Debug("mcp server wrote to standard error", "line", text)

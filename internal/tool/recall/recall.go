@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -100,7 +101,7 @@ func format(entries []string, messages []store.Recalled) string {
 		b.WriteString("From the history:\n")
 	}
 	for _, entry := range entries {
-		b.WriteString("- " + strings.Join(strings.Fields(entry), " ") + "\n")
+		b.WriteString("- " + text.Line(entry) + "\n")
 	}
 	if len(messages) > 0 {
 		b.WriteString("Said before:\n")
@@ -113,7 +114,7 @@ func format(entries []string, messages []store.Recalled) string {
 		case who == "":
 			who = "the user"
 		}
-		fmt.Fprintf(&b, "- %s, %s: %s\n", m.CreatedAt.In(time.Local).Format("2006-01-02 15:04"), who, strings.Join(strings.Fields(m.Snippet), " "))
+		fmt.Fprintf(&b, "- %s, %s: %s\n", m.CreatedAt.In(time.Local).Format("2006-01-02 15:04"), who, text.Line(m.Snippet))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

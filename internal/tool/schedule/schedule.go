@@ -204,6 +204,6 @@ func cronZone(job domain.Job) string {
 
 // title is the title of a job's runs in the UI: job stand-up: "remind the team…".
 func title(job domain.Job) string {
-	prompt := text.Cut(strings.Join(strings.Fields(job.Message), " "), 120)
+	prompt := text.Cut(text.Line(job.Message), 120)
 	return text.Cut(fmt.Sprintf("job %s: %q", job.Label(), prompt), 240)
 }

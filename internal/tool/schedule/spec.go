@@ -11,6 +11,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // Request is what somebody asks for. Exactly one of At, Every and Cron is given.
@@ -38,7 +39,7 @@ const (
 // Parse returns the job that is asked for, still without an ID and a route. Errors
 // are for who asks to read.
 func Parse(r Request) (domain.Job, error) {
-	job := domain.Job{Name: strings.Join(strings.Fields(r.Name), " "), Message: strings.TrimSpace(r.Message)}
+	job := domain.Job{Name: text.Line(r.Name), Message: strings.TrimSpace(r.Message)}
 	switch {
 	case job.Message == "":
 		return domain.Job{}, errors.New("message is missing: say what is to be done when the job is due")

@@ -29,7 +29,7 @@ func List(jobs []domain.Job, now time.Time) string {
 			fmt.Fprintf(&b, "; last run %s", Stamp(j, j.FiredAt))
 		}
 		if j.Name != "" {
-			fmt.Fprintf(&b, " — %s", text.Cut(strings.Join(strings.Fields(j.Message), " "), shown))
+			fmt.Fprintf(&b, " — %s", text.Cut(text.Line(j.Message), shown))
 		}
 		b.WriteString("\n")
 	}

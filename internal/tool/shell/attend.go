@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -58,7 +59,7 @@ var errWaited = errors.New("waited long enough")
 // attend waits for the session to end, though not for longer than most, and
 // returns what it has written meanwhile and what became of it. The error is
 // ctx's cause, or one that another attempt may cure.
-func (r *runner) attend(ctx context.Context, call tool.Call, s session, most time.Duration) (text string, now state, err error) {
+func (r *runner) attend(ctx context.Context, call tool.Call, s session, most time.Duration) (said string, now state, err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, most, errWaited)
 	defer cancel()
 	_, err = wait(waiting, s.process, call.Progress)
@@ -71,7 +72,7 @@ func (r *runner) attend(ctx context.Context, call tool.Call, s session, most tim
 		return "", state{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	if now.running {
-		output = tool.WholeRunes(output) // the rest of a character is still to come
+		output = text.WholeRunes(output) // the rest of a character is still to come
 	}
 	next := s.from + int64(len(output))
 	if err := s.process.See(next); err != nil {

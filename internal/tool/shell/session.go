@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -127,7 +128,7 @@ func list(all []*supervisor.Process) string {
 		}
 		command, _, _ := strings.Cut(strings.TrimSpace(info.Command), "\n")
 		if len(command) > shownCommand {
-			command = tool.WholeRunes(command[:shownCommand]) + "…"
+			command = text.WholeRunes(command[:shownCommand]) + "…"
 		}
 		lines = append(lines, fmt.Sprintf("%s %s; started %v ago: %s",
 			info.Key, stateOf(process), time.Since(info.StartedAt).Round(time.Second), command))

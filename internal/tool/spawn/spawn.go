@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -62,9 +62,5 @@ func (s *spawner) run(ctx context.Context, call tool.Call, args arguments) (tool
 
 // label shortens a task to a label.
 func label(task string) string {
-	task = strings.Join(strings.Fields(task), " ")
-	if utf8.RuneCountInString(task) <= labelLimit {
-		return task
-	}
-	return string([]rune(task)[:labelLimit]) + "…"
+	return text.CutRunes(text.Line(task), labelLimit+1)
 }

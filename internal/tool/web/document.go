@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 
-	"github.com/holdfast-ai/holdfast/internal/tool"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // elementLimit is how many elements of a page are searched for its main content;
@@ -72,7 +72,7 @@ func textual(media string) bool {
 func decode(body []byte, contentType string) string {
 	encoding, name, certain := charset.DetermineEncoding(body, contentType)
 	// windows-1252 is also what is guessed when nothing is known.
-	if name == "windows-1252" && !certain && utf8.Valid(tool.WholeRunes(body)) {
+	if name == "windows-1252" && !certain && utf8.Valid(text.WholeRunes(body)) {
 		name = "utf-8"
 	}
 	if name != "utf-8" {
@@ -80,11 +80,11 @@ func decode(body []byte, contentType string) string {
 			body = decoded
 		}
 	}
-	return strings.TrimPrefix(strings.ToValidUTF8(string(tool.WholeRunes(body)), "\uFFFD"), "\uFEFF")
+	return strings.TrimPrefix(strings.ToValidUTF8(string(text.WholeRunes(body)), "\uFFFD"), "\uFEFF")
 }
 
 // markdown gives the main content of a page, or all of it if none stands out.
-func (d document) markdown(ctx context.Context, page string) (title, text string) {
+func (d document) markdown(ctx context.Context, page string) (title, content string) {
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
 		return "", plain(page)
@@ -92,18 +92,18 @@ func (d document) markdown(ctx context.Context, page string) (title, text string
 	parser := readability.NewParser()
 	parser.MaxElemsToParse = elementLimit
 	article, err := parser.ParseDocument(root, d.url)
-	content := article.Node
-	if err != nil || content == nil || strings.TrimSpace(article.TextContent) == "" {
-		content = root
+	body := article.Node
+	if err != nil || body == nil || strings.TrimSpace(article.TextContent) == "" {
+		body = root
 	}
-	title = strings.Join(strings.Fields(article.Title), " ")
+	title = text.Line(article.Title)
 	convert := converter.NewConverter(
 		converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()),
 		// A model needs no escapes, and finding them takes time quadratic in the text.
 		converter.WithEscapeMode(converter.EscapeModeDisabled),
 	)
 	origin := d.url.Scheme + "://" + d.url.Host
-	markdown, err := convert.ConvertNode(content, converter.WithContext(ctx), converter.WithDomain(origin))
+	markdown, err := convert.ConvertNode(body, converter.WithContext(ctx), converter.WithDomain(origin))
 	if markdown = bytes.TrimSpace(markdown); err != nil || len(markdown) == 0 {
 		return title, plain(page)
 	}
@@ -118,7 +118,7 @@ func plain(source string) string {
 	for {
 		switch tokens.Next() {
 		case html.ErrorToken:
-			return strings.Join(strings.Fields(out.String()), " ")
+			return text.Line(out.String())
 		case html.StartTagToken:
 			if name, _ := tokens.TagName(); string(name) == "script" || string(name) == "style" {
 				skip = string(name)

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -71,10 +72,10 @@ func (f fetcher) fetch(ctx context.Context, call tool.Call, args fetchArgs) (too
 		return tool.Result{}, settle(call, unanswered(ctx, own, u.Host, err))
 	}
 
-	title, text := d.readable(ctx, args.Raw)
-	if short := firstChars(text, min(cmp.Or(max(args.MaxChars, 0), defaultChars), maxChars)); len(short) < len(text) {
+	title, content := d.readable(ctx, args.Raw)
+	if short := text.FirstRunes(content, min(cmp.Or(max(args.MaxChars, 0), defaultChars), maxChars)); len(short) < len(content) {
 		notes = append(notes, fmt.Sprintf("only the first %d characters are shown; set max_chars for more", utf8.RuneCountInString(short)))
-		text = short
+		content = short
 	}
 	var out strings.Builder
 	if title != "" {
@@ -84,17 +85,6 @@ func (f fetcher) fetch(ctx context.Context, call tool.Call, args fetchArgs) (too
 	for _, note := range notes {
 		fmt.Fprintf(&out, "Note: %s\n", note)
 	}
-	fmt.Fprintf(&out, "\n%s", text)
+	fmt.Fprintf(&out, "\n%s", content)
 	return tool.Result{Text: out.String()}, nil
-}
-
-// firstChars is the beginning of text that has at most n characters.
-func firstChars(text string, n int) string {
-	for i := range text {
-		if n == 0 {
-			return text[:i]
-		}
-		n--
-	}
-	return text
 }

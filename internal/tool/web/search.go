@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -106,8 +107,8 @@ func (s searcher) search(ctx context.Context, call tool.Call, args searchArgs) (
 	return tool.Result{Text: out.String()}, nil
 }
 
-func oneLine(text string) string {
-	return firstChars(strings.Join(strings.Fields(text), " "), lineLimit)
+func oneLine(s string) string {
+	return text.FirstRunes(text.Line(s), lineLimit)
 }
 
 // ask sends the query and returns the body of the answer.
@@ -129,7 +130,7 @@ func (s searcher) ask(ctx context.Context, query string, count int) ([]byte, err
 		return nil, unanswered(ctx, own, s.backend.name, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, rejected(s.backend.name, response, firstChars(plain(string(body)), lineLimit))
+		return nil, rejected(s.backend.name, response, text.FirstRunes(plain(string(body)), lineLimit))
 	}
 	return body, nil
 }
