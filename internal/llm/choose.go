@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// Configured is a provider that a user has set up: in the config, or by an
-// environment variable of the registry.
+// Configured is a provider that the user set up, in the config or by its
+// environment variable.
 type Configured struct {
 	Name    string        // the user's name for it, or a registry name
-	Kind    string        // registry name; empty: by Name, else by key or base URL, else custom
-	BaseURL string        // empty for the registry's
+	Kind    string        // registry name; empty: derived from Name, key or base URL, else custom
+	BaseURL string        // empty: the registry's
 	APIKey  string        // may be empty for local and self-hosted providers
-	Timeout time.Duration // 0 for the client's default
+	Timeout time.Duration // 0: the client's default
 }
 
-// Choice is which provider serves a model, and how.
+// Choice is the provider that serves a model.
 type Choice struct {
-	Configured             // with BaseURL filled in
-	Provider   ProviderRow // the registry's row of its kind
-	Model      string      // as the provider wants it
+	Configured             // BaseURL is set
+	Provider   ProviderRow // its row of the registry
+	Model      string      // the provider's name for it
 }
 
-// candidate is a configured provider with its row.
+// candidate is a configured provider with its row of the registry.
 type candidate struct {
 	Configured
 	row  ProviderRow
 	rank int
 }
 
-// usable reports whether calls can be made at all.
-func (c candidate) usable() bool { return c.meant() || c.row.Local }
+// usable reports whether calls can be made.
+func (c candidate) usable() bool { return c.complete() || c.row.Local }
 
-// meant reports whether the user set it up: a local provider needs no more than
-// to be named, but is not taken for that alone.
-func (c candidate) meant() bool { return c.url() != "" && (c.APIKey != "" || c.BaseURL != "") }
+// complete reports whether its configuration is complete. A local provider is usable
+// without one, but then only by name.
+func (c candidate) complete() bool { return c.url() != "" && (c.APIKey != "" || c.BaseURL != "") }
 
 func (c candidate) url() string {
 	if c.BaseURL != "" {
@@ -50,11 +50,11 @@ func (c candidate) choice(model string) Choice {
 	return Choice{Configured: c.Configured, Provider: c.row, Model: c.row.modelName(model)}
 }
 
-// Choose returns who serves model. That is, in this order: the provider named
-// before its first slash; a gateway recognised by its key, then by its base URL;
-// the provider whose models are named like it; the only one there is. An empty
-// model is the default model of the first provider that has a key. Errors wrap
-// [ErrNoProvider] where nothing fits, and say what to do.
+// Choose returns the provider for model, in this order: the one named before its
+// first slash; a gateway recognized by its key, then by its base URL; the one whose
+// models have similar names; the only configured one. An empty model is the default
+// model of the first provider with a key. If no provider fits, the error wraps
+// [ErrNoProvider] and says what to do.
 func Choose(model string, configured []Configured) (Choice, error) {
 	all, err := candidates(configured)
 	if err != nil {
@@ -68,20 +68,20 @@ func Choose(model string, configured []Configured) (Choice, error) {
 			return choice, err
 		}
 	}
-	meant := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.meant() })
+	complete := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.complete() })
 	for _, fits := range []func(candidate) bool{hasGatewayKey, hasGatewayURL, func(c candidate) bool { return c.row.knows(model) }} {
-		if i := slices.IndexFunc(meant, fits); i >= 0 {
-			return meant[i].choice(model), nil
+		if i := slices.IndexFunc(complete, fits); i >= 0 {
+			return complete[i].choice(model), nil
 		}
 	}
-	if len(meant) == 1 {
-		return meant[0].choice(model), nil
+	if len(complete) == 1 {
+		return complete[0].choice(model), nil
 	}
-	return Choice{}, unserved(model, meant)
+	return Choice{}, unserved(model, complete)
 }
 
-// named chooses by the provider's name in front of the model. It is not ok when
-// name is no provider's, or is a vendor's whose models a gateway serves.
+// named chooses by the provider's name before the model. ok is false if name is not
+// a provider.
 func named(name, rest, model string, all []candidate) (choice Choice, ok bool, err error) {
 	i := slices.IndexFunc(all, func(c candidate) bool { return strings.EqualFold(c.Name, name) })
 	if i >= 0 && all[i].usable() {
@@ -96,7 +96,7 @@ func named(name, rest, model string, all []candidate) (choice Choice, ok bool, e
 	case row.Local:
 		return candidate{Configured: Configured{Name: row.Name}, row: row}.choice(rest), true, nil
 	}
-	if i := slices.IndexFunc(all, func(c candidate) bool { return c.meant() && c.row.Gateway }); i >= 0 {
+	if i := slices.IndexFunc(all, func(c candidate) bool { return c.complete() && c.row.Gateway }); i >= 0 {
 		return all[i].choice(model), true, nil
 	}
 	return Choice{}, false, unusable(candidate{Configured: Configured{Name: row.Name}, row: row})
@@ -104,21 +104,21 @@ func named(name, rest, model string, all []candidate) (choice Choice, ok bool, e
 
 func firstWithKey(all []candidate) (Choice, error) {
 	for _, c := range all {
-		if c.meant() && c.APIKey != "" && c.row.DefaultModel != "" {
+		if c.complete() && c.APIKey != "" && c.row.DefaultModel != "" {
 			return c.choice(c.row.DefaultModel), nil
 		}
 	}
 	return Choice{}, fmt.Errorf("%w with a key and a default model: set OPENAI_API_KEY, ANTHROPIC_API_KEY, OPENROUTER_API_KEY or another provider's key, or name a model as provider/model", ErrNoProvider)
 }
 
-// candidates returns what is configured with its rows, in the registry's order.
+// candidates returns the configured providers in the registry's order.
 func candidates(configured []Configured) ([]candidate, error) {
 	rows := Registry()
 	all := make([]candidate, 0, len(configured))
 	for _, c := range configured {
 		rank := rankOf(c, rows)
 		if rank < 0 {
-			return nil, fmt.Errorf("provider %s has the unknown kind %q: use one of %s", c.Name, c.Kind, strings.Join(names(rows), ", "))
+			return nil, fmt.Errorf("provider %s has the unknown kind %q; use one of %s", c.Name, c.Kind, strings.Join(names(rows), ", "))
 		}
 		all = append(all, candidate{Configured: c, row: rows[rank], rank: rank})
 	}
@@ -126,7 +126,7 @@ func candidates(configured []Configured) ([]candidate, error) {
 	return all, nil
 }
 
-// rankOf returns the index of the row that c is of, -1 if its kind is unknown.
+// rankOf returns the index of c's row, -1 if its kind is unknown.
 func rankOf(c Configured, rows []ProviderRow) int {
 	if c.Kind != "" {
 		return slices.IndexFunc(rows, func(p ProviderRow) bool { return p.Name == strings.ToLower(c.Kind) })
@@ -154,7 +154,7 @@ func hasGatewayURL(c candidate) bool {
 	return c.row.BaseURLKeyword != "" && strings.Contains(c.BaseURL, c.row.BaseURLKeyword)
 }
 
-// unusable says what a provider lacks.
+// unusable returns an error that says what the provider lacks.
 func unusable(c candidate) error {
 	switch {
 	case c.url() == "":
@@ -165,18 +165,18 @@ func unusable(c candidate) error {
 	return fmt.Errorf("%w: %s has no key: set providers.%s.api_key", ErrNoProvider, c.Name, c.Name)
 }
 
-// unserved says what could be done to have model served.
-func unserved(model string, meant []candidate) error {
+// unserved returns an error that says how to get model served.
+func unserved(model string, complete []candidate) error {
 	for _, row := range Registry() {
 		if row.KeyEnv != "" && row.knows(model) {
 			return fmt.Errorf("%w for model %q: set %s, or name another as provider/model", ErrNoProvider, model, row.KeyEnv)
 		}
 	}
-	if len(meant) == 0 {
+	if len(complete) == 0 {
 		return fmt.Errorf("%w for model %q: set a provider's key or base URL, and name the model as provider/model", ErrNoProvider, model)
 	}
-	configured := make([]string, len(meant))
-	for i, c := range meant {
+	configured := make([]string, len(complete))
+	for i, c := range complete {
 		configured[i] = c.Name
 	}
 	return fmt.Errorf("%w for model %q: name it as provider/model; configured are %s", ErrNoProvider, model, strings.Join(configured, ", "))

@@ -1,5 +1,10 @@
-// Package llm has the types of a model call and the one-method interface that a
-// provider implements. A call is one attempt: retrying is the engine's business.
+// Package llm defines a model call and the one-method interface that a provider
+// implements. A call is one attempt; Temporal retries it.
+//
+// [Message] is what a model sees, not what the store keeps: a [domain.Message] has
+// its place in a transcript (turn, step, index, sender, time), while a Message has
+// the bytes of images, a content made for one call, and unique call IDs. Package
+// prompt makes one from the other.
 package llm
 
 import (
@@ -11,31 +16,31 @@ import (
 
 // Message is one message of a conversation as a model sees it.
 type Message struct {
-	Role       domain.Role       `json:"role"`
-	Content    string            `json:"content"`
-	Images     []Image           `json:"images,omitempty"`       // user only; they come before the text
-	ToolCalls  []domain.ToolCall `json:"tool_calls,omitempty"`   // assistant only
-	ToolCallID string            `json:"tool_call_id,omitempty"` // tool only: which call this answers
-	Name       string            `json:"name,omitempty"`         // tool only: the tool's name
-	Reasoning  string            `json:"reasoning,omitempty"`    // assistant only: kept for providers that want it back
+	Role       domain.Role
+	Content    string
+	Images     []Image           // of users only; sent before the text
+	ToolCalls  []domain.ToolCall // of the assistant only
+	ToolCallID string            // of tools only: the call that this answers
+	Name       string            // of tools only: the tool's name
+	Reasoning  string            // of the assistant only, for providers that want it back
 }
 
 // Image is a picture that a user attached.
 type Image struct {
-	MIME string `json:"mime"` // image/png, image/jpeg, image/gif or image/webp
-	Data []byte `json:"data"`
+	MIME string // image/png, image/jpeg, image/gif or image/webp
+	Data []byte
 }
 
-// ToolSpec is what a model is told of a tool.
+// ToolSpec describes a tool to a model.
 type ToolSpec struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"` // JSON Schema of the arguments, an object
+	Name        string
+	Description string
+	Parameters  json.RawMessage // JSON Schema of the arguments, an object
 }
 
 // Request is one model call.
 type Request struct {
-	Model       string // as the provider names it, without our "provider/" prefix
+	Model       string // the provider's name for it, without the "provider/" prefix
 	Messages    []Message
 	Tools       []ToolSpec
 	MaxTokens   int
@@ -44,33 +49,33 @@ type Request struct {
 
 // Response is a model's completion.
 type Response struct {
-	Content      string            // what the user may see: think tags are already stripped
-	Reasoning    string            // thinking, from a field of its own or from think tags
-	ToolCalls    []domain.ToolCall // arguments are valid JSON objects: broken ones were repaired or, if that failed, wrapped as {"_raw": "…"}
-	FinishReason string            // "stop", "tool_calls", "length", …; "stop" when the provider said nothing
+	Content      string            // visible text, without think tags
+	Reasoning    string            // thinking, from its own field or from think tags
+	ToolCalls    []domain.ToolCall // arguments are JSON objects; broken ones are repaired or wrapped as {"_raw": "…"}
+	FinishReason string            // "stop", "tool_calls", "length", …; "stop" if the provider gives none
 	Usage        domain.Usage
-	CachedTokens int    // of Usage.PromptTokens, those that the provider read from its cache; 0 when it does not say
-	Model        string // the model that answered, as the provider names it
-	Provider     string // whose model answered, as configured; empty where there is only one provider
-	Asked        string // the model that Provider was asked for; empty where there is only one provider
+	CachedTokens int    // how many of Usage.PromptTokens the provider read from its cache
+	Model        string // the model that answered, as the provider reports it
+	Provider     string // the configured provider that answered; empty without fallbacks
+	Asked        string // the model requested from Provider; empty without fallbacks
 }
 
-// Delta is a piece of a completion while it arrives.
+// Delta is a piece of a streamed completion.
 type Delta struct {
-	Text      string // visible text, think tags stripped
+	Text      string // visible text, without think tags
 	Reasoning string
 
-	// Reset says that all pieces of this call so far are void: the model failed
-	// in the middle, and another starts anew. Text and Reasoning are then empty.
+	// Reset discards all pieces of this call so far: the model failed and another
+	// starts over. Text and Reasoning are then empty.
 	Reset bool
 }
 
-// Provider serves models.
+// Provider calls models.
 type Provider interface {
-	// Complete makes one attempt at one model call. It calls on, if not nil, for
-	// each piece that arrives, from one goroutine, before it returns. A failed
-	// call is a [remote.Error] where the service was reached or tried; a call cut
-	// by ctx returns an error that wraps ctx's cause. Safe for concurrent use.
+	// Complete makes one attempt at one model call. It calls on, unless nil, for
+	// each piece that arrives, from one goroutine, before it returns. If the service
+	// fails or cannot be reached, the error is a [remote.Error]; if ctx ends, it
+	// wraps ctx's cause. Safe for concurrent use.
 	//
 	// [remote.Error]: https://pkg.go.dev/github.com/holdfast-ai/holdfast/internal/remote#Error
 	Complete(ctx context.Context, req Request, on func(Delta)) (Response, error)

@@ -2,17 +2,16 @@ package llm
 
 import "strings"
 
-// ModelOverride says how the requests of some models differ from what we would
-// send to others.
+// ModelOverride is how requests to some models differ from the usual form.
 type ModelOverride struct {
-	Model               string  // how the model's name begins, in lower case, after its last slash; a dot is as a hyphen
-	MaxCompletionTokens bool    // the limit is named max_completion_tokens, not max_tokens
-	NoTemperature       bool    // send none: the model refuses it
-	Temperature         float64 // send this one whatever was asked; 0 for no such wish
-	ReasoningEffort     string  // send this; empty for the model's default
+	Model               string  // prefix of the model's name after its last slash, in lower case; dots match hyphens
+	MaxCompletionTokens bool    // the limit is called max_completion_tokens, not max_tokens
+	NoTemperature       bool    // send none: the model rejects it
+	Temperature         float64 // always send this one, unless 0
+	ReasoningEffort     string  // send this one, unless empty
 }
 
-// knownModels are known by name wherever they are served.
+// knownModels apply with every provider.
 func knownModels() []ModelOverride {
 	return []ModelOverride{
 		{Model: "o1", MaxCompletionTokens: true, NoTemperature: true},
@@ -22,7 +21,7 @@ func knownModels() []ModelOverride {
 		{Model: "gpt-6-sol", MaxCompletionTokens: true, NoTemperature: true, ReasoningEffort: "none"},
 		{Model: "gpt-6-luna", MaxCompletionTokens: true, NoTemperature: true, ReasoningEffort: "none"},
 		{Model: "gpt-6", MaxCompletionTokens: true, NoTemperature: true},
-		// From Opus 4.7 on a request with a temperature is refused.
+		// Models from Opus 4.7 on reject a temperature.
 		{Model: "claude-opus-4-7", NoTemperature: true},
 		{Model: "claude-opus-4-8", NoTemperature: true},
 		{Model: "claude-opus-5", NoTemperature: true},
@@ -31,8 +30,8 @@ func knownModels() []ModelOverride {
 	}
 }
 
-// OverrideFor returns the first of a provider's overrides that is for model,
-// else what is known of models of that name anywhere, else the zero value.
+// OverrideFor returns the first matching override of a provider, else of the models
+// known by name, else the zero value.
 func OverrideFor(model string, overrides []ModelOverride) ModelOverride {
 	name := hyphenated(strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]))
 	for _, list := range [][]ModelOverride{overrides, knownModels()} {
@@ -45,5 +44,5 @@ func OverrideFor(model string, overrides []ModelOverride) ModelOverride {
 	return ModelOverride{}
 }
 
-// hyphenated makes one of the two ways of writing a version: "4.7" and "4-7".
+// hyphenated unifies the two ways of writing a version: "4.7" and "4-7".
 func hyphenated(name string) string { return strings.ReplaceAll(name, ".", "-") }

@@ -1,22 +1,22 @@
 package llm
 
-// Quirks are how the requests of a kind of provider differ from what we would
-// send to others. The zero value is a provider that has none.
+// Quirks are how requests to a provider differ from the usual form. The zero value
+// means no differences.
 type Quirks struct {
-	Models         []ModelOverride // of some of its models
-	Reasoning      ReasoningBack   // how it wants a model's reasoning back
-	PromptCaching  bool            // takes cache_control marks for Anthropic's models
-	ShortCallIDs   bool            // IDs of tool calls have nine letters and digits, no others
-	CallSignatures bool            // wants a signature with the tool calls of newer models, as Google does
+	Models         []ModelOverride // for some of its models
+	Reasoning      ReasoningBack   // how it wants reasoning back
+	PromptCaching  bool            // accepts cache_control marks for Anthropic's models
+	ShortCallIDs   bool            // tool call IDs must be nine letters and digits
+	CallSignatures bool            // newer models need signed tool calls (Google)
 }
 
-// ReasoningBack is how a provider wants a model's reasoning back in later calls.
+// ReasoningBack is how later calls return a model's reasoning to the provider.
 type ReasoningBack string
 
-// The ways of giving reasoning back.
+// The ways of returning reasoning.
 const (
-	ReasoningDropped  ReasoningBack = ""         // not at all: it may refuse the request
-	ReasoningSent     ReasoningBack = "sent"     // as reasoning_content, where there is some
-	ReasoningRequired ReasoningBack = "required" // as reasoning_content; it refuses assistant messages without
+	ReasoningDropped  ReasoningBack = ""         // not at all: the provider may reject it
+	ReasoningSent     ReasoningBack = "sent"     // as reasoning_content, if any
+	ReasoningRequired ReasoningBack = "required" // as reasoning_content, in every assistant message
 	ReasoningTagged   ReasoningBack = "tagged"   // in the text, between think tags
 )

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// ProviderRow is what is known of a kind of provider.
+// ProviderRow describes a known provider.
 type ProviderRow struct {
 	Name         string // as users write it: in config, and before the slash of a model
-	Title        string // as people know it
-	KeyEnv       string // environment variable that holds the key; empty: there is none
-	BaseURL      string // of its OpenAI-compatible API; empty: users must say
-	DefaultModel string // empty: users must say
+	Title        string // display name
+	KeyEnv       string // environment variable of the key; empty if none
+	BaseURL      string // of its OpenAI-compatible API; empty: must be configured
+	DefaultModel string // empty: must be configured
 
-	Keywords       []string // parts of the names of its own models, in lower case
-	KeyPrefix      string   // how its keys begin, for gateways
-	BaseURLKeyword string   // part of its base URL, for gateways
+	Keywords       []string // in its own models' names, in lower case
+	KeyPrefix      string   // of its keys, for gateways
+	BaseURLKeyword string   // in its base URL, for gateways
 
-	Vendor      string   // what gateways put before its models' names
-	AddVendor   bool     // a gateway: models without a slash get their vendor in front
-	StripVendor bool     // all up to the last slash is taken off models' names
-	Strip       []string // taken off the beginning of models' names
+	Vendor      string   // prefix of its models at gateways
+	AddVendor   bool     // gateway: models without a slash get their vendor's prefix
+	StripVendor bool     // remove everything up to the last slash of models' names
+	Strip       []string // prefixes removed from models' names
 
-	Local   bool // runs with the user: needs no key
-	Gateway bool // serves others' models
+	Local   bool // runs on the user's machine: needs no key
+	Gateway bool // serves other vendors' models
 	Quirks  Quirks
 }
 
@@ -37,10 +37,9 @@ func KeyVariables() map[string]string {
 	return variables
 }
 
-// Registry returns what is known of providers, in the order in which they are
-// preferred.
+// Registry returns the known providers, in order of preference.
 func Registry() []ProviderRow {
-	// The thinking models of this family refuse any other temperature.
+	// The thinking models of this family reject any other temperature.
 	kimi := []ModelOverride{
 		{Model: "kimi-k2.5", Temperature: 1},
 		{Model: "kimi-k2.6", Temperature: 1},
@@ -161,7 +160,7 @@ func Registry() []ProviderRow {
 	}
 }
 
-// Lookup returns the registry's row of that name.
+// Lookup returns the registry's row with this name.
 func Lookup(name string) (ProviderRow, bool) {
 	rows := Registry()
 	i := slices.IndexFunc(rows, func(p ProviderRow) bool { return p.Name == name })
@@ -171,17 +170,17 @@ func Lookup(name string) (ProviderRow, bool) {
 	return rows[i], true
 }
 
-// knows reports whether model looks like one of the provider's own.
+// knows reports whether model looks like one of the provider's own models.
 func (p ProviderRow) knows(model string) bool {
 	name := strings.ToLower(model)
 	return slices.ContainsFunc(p.Keywords, func(word string) bool {
 		at := strings.Index(name, word)
-		// Short words as "o1" count at the beginning of a part only.
+		// Short keywords such as "o1" only count at the start of a path element.
 		return at == 0 || at > 0 && (len(word) > 2 || name[at-1] == '/')
 	})
 }
 
-// modelName returns model as the provider wants it.
+// modelName returns the provider's name for model.
 func (p ProviderRow) modelName(model string) string {
 	if p.StripVendor {
 		model = model[strings.LastIndexByte(model, '/')+1:]

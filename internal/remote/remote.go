@@ -1,5 +1,5 @@
-// Package remote has the one error type for failed calls to a service over the
-// network: a model provider, a chat platform, a search API.
+// Package remote is the error type of failed calls to a service over the network: a
+// model provider, a chat platform, a search API.
 package remote
 
 import (
@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Error says that a call to a service failed, and what the service said about
-// it. Callers find it with [errors.As] and decide on [Error.Permanent].
+// Error is a failed call to a service. Callers find it with [As] and check
+// [Error.Permanent].
 type Error struct {
-	Service    string        // who was called, as the user knows it: "openai", "slack"
-	Status     int           // HTTP status; 0 when no response arrived
-	RetryAfter time.Duration // how long the service asked to wait; 0 when it did not say
-	Err        error         // what went wrong
+	Service    string        // the service, as the user knows it: "openai", "slack"
+	Status     int           // HTTP status; 0 without a response
+	RetryAfter time.Duration // how long the service asked to wait; 0 if it did not
+	Err        error         // cause
 }
 
 // Error implements error.
@@ -26,11 +26,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: status %d: %v", e.Service, e.Status, e.Err)
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Permanent reports whether another attempt cannot help: the service answered
-// with a 4xx other than 408 (timeout), 409 (conflict) and 429 (too many requests).
+// Permanent reports whether a retry is useless: the status is 4xx other than 408
+// (timeout), 409 (conflict) and 429 (too many requests).
 func (e *Error) Permanent() bool {
 	switch e.Status {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:

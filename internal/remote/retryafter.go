@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// maxRetryAfter bounds what a service may ask for: anything longer is as good as
-// not having said.
+// maxRetryAfter bounds how long a service may ask to wait.
 const maxRetryAfter = 24 * time.Hour
 
-// RetryAfter reads how long a response asks to wait, counted from now: from
-// retry-after-ms (milliseconds) if there, else from Retry-After (seconds or an
-// HTTP date). It is 0 when the headers say nothing, nonsense or the past.
+// RetryAfter returns how long a response asks to wait from now: Retry-After-Ms
+// (milliseconds), else Retry-After (seconds or an HTTP date). It is 0 if both are
+// missing, invalid or in the past.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, ok := parseNumber(h.Get("Retry-After-Ms")); ok {
 		return bounded(ms / 1000)
