@@ -57,7 +57,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 		out, failed := examine(t, doctorHome(dir))
 		require.False(t, failed, out)
 		require.NotContains(t, out, "fail")
-		require.Contains(t, finding(t, out, "ok", "home"), "not there yet")
+		require.Contains(t, finding(t, out, "ok", "home"), "does not exist yet")
 		require.Contains(t, finding(t, out, "ok", "store"), "empty")
 		require.NoDirExists(t, filepath.Dir(dir))
 	})
@@ -77,7 +77,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 
 		out, failed = examine(t, providerAt(t.TempDir(), model.URL))
 		require.False(t, failed, out)
-		require.Contains(t, finding(t, out, "ok", "engine"), "does not run")
+		require.Contains(t, finding(t, out, "ok", "engine"), "not running")
 
 		out, failed = examine(t, append(doctorHome(t.TempDir()), "HOLDFAST_TEMPORAL_ADDRESS="+n.Engine.Address()))
 		require.False(t, failed, out)
@@ -92,7 +92,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 		require.NoError(t, os.Remove(node.RunFile(n.Config.DataDir())))
 		out, failed = examine(t, doctorHome(n.Config.Home))
 		require.False(t, failed, out)
-		require.Contains(t, finding(t, out, "warn", "engine"), "another process has")
+		require.Contains(t, finding(t, out, "warn", "engine"), "another process holds")
 	})
 }
 
@@ -111,18 +111,18 @@ func TestDoctorFinds(t *testing.T) {
 		{"a setting in the environment that is wrong", "config", []string{"HOLDFAST_LOG_LEVEL"}, func(*testing.T, string) []string {
 			return []string{"HOLDFAST_LOG_LEVEL=loud"}
 		}},
-		{"a file where the home should be", "home", []string{"is no folder", "HOLDFAST_HOME"}, func(t *testing.T, dir string) []string {
+		{"a file where the home should be", "home", []string{"is not a directory", "HOLDFAST_HOME"}, func(t *testing.T, dir string) []string {
 			write(t, dir, "file", "")
 			return []string{"HOLDFAST_HOME=" + filepath.Join(dir, "file")}
 		}},
-		{"a home that cannot be written", "home", []string{"cannot be"}, func(*testing.T, string) []string {
+		{"a home that cannot be written", "home", []string{"not writable"}, func(*testing.T, string) []string {
 			return []string{"HOLDFAST_HOME=/proc/1"} // not even root may
 		}},
-		{"a file where the data should be", "data", []string{"is no folder"}, func(t *testing.T, dir string) []string {
+		{"a file where the data should be", "data", []string{"is not a directory"}, func(t *testing.T, dir string) []string {
 			write(t, dir, "data", "")
 			return nil
 		}},
-		{"a store that is damaged", "store", []string{"store.db", "moved away", "-wal"}, func(t *testing.T, dir string) []string {
+		{"a store that is damaged", "store", []string{"store.db", "move a damaged file away", "-wal"}, func(t *testing.T, dir string) []string {
 			write(t, dir, "data/store.db", strings.Repeat("junk", 2000))
 			return nil
 		}},
@@ -139,7 +139,7 @@ func TestDoctorFinds(t *testing.T) {
 		{"a model without a key", "model", []string{"OPENAI_API_KEY"}, func(*testing.T, string) []string {
 			return []string{"HOLDFAST_MODEL=openai/gpt-4.1"}
 		}},
-		{"a key that is wrong", "provider", []string{"the key is wrong", "CUSTOM_API_KEY", "bad key"}, func(t *testing.T, dir string) []string {
+		{"a key that is wrong", "provider", []string{"rejects the key", "CUSTOM_API_KEY", "bad key"}, func(t *testing.T, dir string) []string {
 			return providerAt(dir, answering(t, http.StatusUnauthorized, `{"error":{"message":"bad key sk-very-secret"}}`))
 		}},
 		{"a provider that is away", "provider", []string{"does not answer", "base_url"}, func(t *testing.T, dir string) []string {
@@ -172,7 +172,7 @@ func TestDoctorWarns(t *testing.T) {
 		t.Parallel()
 		out, failed := examine(t, doctorHome(t.TempDir(), "HOLDFAST_MODEL="))
 		require.False(t, failed, out)
-		if !strings.Contains(out, "Ollama that runs here") {
+		if !strings.Contains(out, "local Ollama") {
 			require.Contains(t, finding(t, out, "warn", "model"), "OPENAI_API_KEY")
 		}
 	})
@@ -189,7 +189,7 @@ func TestDoctorWarns(t *testing.T) {
 		t.Parallel()
 		out, failed := examine(t, providerAt(t.TempDir(), answering(t, http.StatusNotFound, "no")))
 		require.False(t, failed, out)
-		require.Contains(t, finding(t, out, "warn", "provider"), "the key is not checked")
+		require.Contains(t, finding(t, out, "warn", "provider"), "the key was not checked")
 	})
 
 	t.Run("that others may read the config", func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestDoctorWarns(t *testing.T) {
 		out, failed := examine(t, doctorHome(dir))
 		require.False(t, failed, out)
 		require.NotContains(t, out, "warn  run.json")
-		require.Contains(t, finding(t, out, "ok", "engine"), "does not run")
+		require.Contains(t, finding(t, out, "ok", "engine"), "not running")
 		require.Contains(t, finding(t, out, "ok", "store"), "0 sessions")
 	})
 }

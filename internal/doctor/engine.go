@@ -21,16 +21,15 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-// soundLimit bounds, in bytes, the engine's database that is read whole to see
-// whether it is sound.
+// soundLimit is the size, in bytes, up to which the engine's database is checked.
 const soundLimit = 256 << 20
 
-// findRunning finds the process that runs the home, if any.
+// findRunning finds the process running on the home, if any.
 func (d *doctor) findRunning(ctx context.Context) {
 	info, err := node.ReadRun(d.cfg.DataDir())
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrPermission):
-		d.warn("run.json", "delete "+node.RunFile(d.cfg.DataDir())+"; the next `holdfast up` writes it", "%v", err)
+		d.warn("run.json", "delete "+node.RunFile(d.cfg.DataDir())+"; the next `holdfast up` writes a new one", "%v", err)
 	case err != nil:
 		d.fail("run.json", "make "+node.RunFile(d.cfg.DataDir())+" readable for this user", "%v", err)
 	case info.Temporal != "" && node.Listens(ctx, info.Temporal):
@@ -38,23 +37,23 @@ func (d *doctor) findRunning(ctx context.Context) {
 	}
 }
 
-// checkEngine looks at the embedded engine.
+// checkEngine checks the embedded engine.
 func (d *doctor) checkEngine(ctx context.Context) {
 	if d.running.PID != 0 {
 		connected, err := node.Connect(ctx, d.cfg, d.running.Temporal, discard())
 		if err != nil {
-			d.fail("engine", fmt.Sprintf("see what process %d logs; end it if it is no holdfast", d.running.PID), "%v", err)
+			d.fail("engine", fmt.Sprintf("check the log of process %d; stop it if it is not holdfast", d.running.PID), "%v", err)
 			return
 		}
 		connected.Close()
-		d.ok("engine", "runs: process %d, since %s, Temporal %s, UI %s", d.running.PID, localTime(d.running.StartedAt), d.running.Temporal, d.running.UI)
+		d.ok("engine", "running: process %d, since %s, Temporal %s, UI %s", d.running.PID, localTime(d.running.StartedAt), d.running.Temporal, d.running.UI)
 		if d.running.Version != build.Version {
-			d.warn("engine", "start it again to bring it up to date", "it is version %s, and this is %s", d.running.Version, build.Version)
+			d.warn("engine", "restart it to update it", "it is version %s, this is %s", d.running.Version, build.Version)
 		}
 		return
 	}
 	if held(filepath.Join(d.cfg.DataDir(), "engine.lock")) {
-		d.warn("engine", "nothing, if that is a `holdfast chat` with an engine of its own, or one that is starting; else end it", "another process has %s", d.cfg.DataDir())
+		d.warn("engine", "nothing, if it is a `holdfast chat` or is still starting; otherwise stop it", "another process holds %s", d.cfg.DataDir())
 		return
 	}
 	d.checkEngineFile(ctx)
@@ -62,36 +61,36 @@ func (d *doctor) checkEngine(ctx context.Context) {
 	d.checkPort(ctx, "temporal.ui_port", d.cfg.Temporal.UIPort)
 }
 
-// checkPort looks whether the engine could listen on the port of that setting.
+// checkPort checks that the engine can listen on a configured port.
 func (d *doctor) checkPort(ctx context.Context, key string, port int) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	if err := free(ctx, address); err != nil {
-		d.fail("engine", "end the program that has it, or set "+key+" to a free port", "it cannot listen on %s (%s): %v", address, key, err)
+		d.fail("engine", "stop the program that uses it, or set "+key+" to a free port", "it cannot listen on %s (%s): %v", address, key, err)
 	}
 }
 
-// checkEngineFile looks at the database of an engine that does not run.
+// checkEngineFile checks the database of a stopped engine.
 func (d *doctor) checkEngineFile(ctx context.Context) {
 	path := filepath.Join(d.cfg.DataDir(), "engine.db")
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.ok("engine", "does not run, and has no data yet; `holdfast up` starts it")
+		d.ok("engine", "not running, no data yet; `holdfast up` starts it")
 	case err != nil:
 		d.fail("engine", "make it readable for this user", "%s: %v", path, cause(err))
 	case info.Size() > soundLimit:
-		d.ok("engine", "does not run; its data of %d MB are not checked; `holdfast up` starts it", info.Size()>>20)
+		d.ok("engine", "not running; its %d MB of data were not checked; `holdfast up` starts it", info.Size()>>20)
 	default:
 		if err := sound(ctx, path); err != nil {
-			d.fail("engine", "move it aside, with its -wal and -shm files, to start with an empty engine; conversations are in the store and are kept",
+			d.fail("engine", "move it away, with its -wal and -shm files, to start with an empty engine; conversations are in the store and are kept",
 				"%s is damaged: %v", path, err)
 			return
 		}
-		d.ok("engine", "does not run; its data are sound; `holdfast up` starts it")
+		d.ok("engine", "not running, data intact; `holdfast up` starts it")
 	}
 }
 
-// sound reports what is wrong with an SQLite file.
+// sound checks the integrity of an SQLite file.
 func sound(ctx context.Context, path string) error {
 	location := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=rw&_pragma=busy_timeout(2000)"}
 	db, err := sql.Open("sqlite", location.String())
@@ -109,7 +108,7 @@ func sound(ctx context.Context, path string) error {
 	return nil
 }
 
-// held reports whether a process has the lock in a file, which is not made.
+// held reports whether a process holds a lock file. It does not create the file.
 func held(path string) bool {
 	if _, err := os.Stat(path); err != nil {
 		return false
@@ -122,7 +121,7 @@ func held(path string) bool {
 	return err == nil && !taken
 }
 
-// free reports why an address cannot be listened on; port 0 always can.
+// free returns an error if an address is not free to listen on.
 func free(ctx context.Context, address string) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
@@ -135,50 +134,50 @@ func free(ctx context.Context, address string) error {
 	return listener.Close()
 }
 
-// checkTemporal looks at a cluster that is not ours.
+// checkTemporal checks the configured Temporal cluster.
 func (d *doctor) checkTemporal(ctx context.Context) {
 	settings := d.cfg.Temporal
 	connected, err := node.Connect(ctx, d.cfg, settings.Address, discard())
 	if err != nil {
-		d.fail("temporal", "check temporal.address, temporal.tls and temporal.api_key, and that the cluster runs", "%v", err)
+		d.fail("temporal", "check temporal.address, temporal.tls and temporal.api_key, and that the cluster is running", "%v", err)
 		return
 	}
 	defer connected.Close()
-	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	err = connected.CheckNamespace(ctx)
 	if errors.Is(err, dispatch.ErrNoNamespace) {
-		d.fail("temporal", "make it (`temporal operator namespace create -n "+settings.Namespace+"`), or set temporal.namespace to another",
+		d.fail("temporal", "create it (`temporal operator namespace create -n "+settings.Namespace+"`), or set temporal.namespace to another one",
 			"%s has no namespace %s", settings.Address, settings.Namespace)
 		return
 	}
 	if err != nil {
-		d.fail("temporal", "check temporal.api_key, and what it may do", "%s, namespace %s: %v", settings.Address, settings.Namespace, err)
+		d.fail("temporal", "check temporal.api_key and its permissions", "%s, namespace %s: %v", settings.Address, settings.Namespace, err)
 		return
 	}
-	d.ok("temporal", "%s answers, and has the namespace %s", settings.Address, settings.Namespace)
+	d.ok("temporal", "%s answers and has the namespace %s", settings.Address, settings.Namespace)
 	d.checkSearchAttributes(ctx, connected)
 }
 
 func (d *doctor) checkSearchAttributes(ctx context.Context, connected *dispatch.Client) {
 	missing, err := connected.MissingSearchAttributes(ctx)
 	if err != nil {
-		d.warn("temporal", "ask an administrator whether there are "+strings.Join(dispatch.SearchAttributes(), ", "), "its search attributes cannot be seen: %v", err)
+		d.warn("temporal", "ask an administrator to check "+strings.Join(dispatch.SearchAttributes(), ", "), "cannot list its search attributes: %v", err)
 		return
 	}
 	if len(missing) > 0 {
-		d.warn("temporal", "`holdfast starter` adds them if it may; else an administrator can, with `temporal operator search-attribute create --type Keyword`",
-			"it lacks the search attributes %s", strings.Join(missing, ", "))
+		d.warn("temporal", "`holdfast starter` adds them if permitted; otherwise an administrator can, with `temporal operator search-attribute create --type Keyword`",
+			"missing search attributes: %s", strings.Join(missing, ", "))
 		return
 	}
 	d.ok("temporal", "it has the search attributes")
 }
 
-// checkClock looks for a clock that is wrong beyond doubt.
+// checkClock finds a clock that is certainly wrong.
 func (d *doctor) checkClock() {
 	now := time.Now()
 	if built := build.Time(); now.Before(built) {
-		d.fail("clock", "set the clock", "it says %s, before this program was made", localTime(now))
+		d.fail("clock", "set the clock", "it says %s, before this program was built", localTime(now))
 		return
 	}
 	d.ok("clock", "%s", now.Format(time.RFC3339))

@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// roomNeeded is what there must be on the disk, roomWanted what there should.
+	// roomNeeded is the required free disk space, roomWanted the recommended.
 	roomNeeded = 100 << 20
 	roomWanted = 1 << 30
 )
 
-// checkConfig reads the config. Where it is broken the checks go on with what the
-// environment alone says, or with the defaults.
+// checkConfig loads the config. If it is broken, the other checks use the environment
+// only, or the defaults.
 func (d *doctor) checkConfig(home string) {
 	path, named := config.FilePath(home, d.environ)
 	options := config.Options{Home: home, Environ: d.environ, Providers: llm.KeyVariables()}
 	cfg, err := config.LoadFile("", options)
 	if err != nil {
 		for problem := range strings.SplitSeq(err.Error(), "\n") {
-			d.fail("config", "correct "+path+" or, where it names a HOLDFAST_ variable, that; `holdfast init` writes a config where there is none", "%s", problem)
+			d.fail("config", "correct "+path+", or the HOLDFAST_ variable if one is named; `holdfast init` writes a config if there is none", "%s", problem)
 		}
 		if cfg, err = config.Load(strings.NewReader(""), options); err != nil {
 			cfg = config.Default(home)
@@ -40,37 +40,37 @@ func (d *doctor) checkConfig(home string) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
-		d.ok("config", "no file at %s: the environment and the defaults hold; `holdfast init` writes one", path)
+		d.ok("config", "%s does not exist, using the environment and defaults; `holdfast init` creates it", path)
 	case err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular():
-		d.warn("config", "chmod 600 "+path+" if there are keys in it", "%s is right, and other users may read it", path)
+		d.warn("config", "chmod 600 "+path+" if it contains keys", "%s is valid, but other users can read it", path)
 	default:
-		d.ok("config", "%s is right", path)
+		d.ok("config", "%s is valid", path)
 	}
 }
 
-// checkFolders looks at what is written to, where all is kept first.
+// checkFolders checks the directories that Holdfast writes to.
 func (d *doctor) checkFolders() {
-	folders := []struct{ what, path, do string }{
-		{"home", d.cfg.Home, "make it a folder that this user may write, or set HOLDFAST_HOME to another"},
-		{"data", d.cfg.DataDir(), "make it a folder that this user may write"},
-		{"commands", filepath.Join(d.cfg.DataDir(), "commands"), "make it a folder that this user may write; what the agent runs is kept track of there"},
-		{"workspace", d.cfg.Workspace, "make it a folder that this user may write, or set workspace to another"},
+	folders := []struct{ topic, path, fix string }{
+		{"home", d.cfg.Home, "make it a directory that this user can write, or set HOLDFAST_HOME to another one"},
+		{"data", d.cfg.DataDir(), "make it a directory that this user can write"},
+		{"commands", filepath.Join(d.cfg.DataDir(), "commands"), "make it a directory that this user can write; it tracks the agent's commands"},
+		{"workspace", d.cfg.Workspace, "make it a directory that this user can write, or set workspace to another one"},
 	}
 	for _, folder := range folders {
 		existing, err := writable(folder.path)
 		switch {
 		case err != nil:
-			d.fail(folder.what, folder.do, "%s: %v", folder.path, err)
+			d.fail(folder.topic, folder.fix, "%s: %v", folder.path, err)
 		case existing != folder.path:
-			d.ok(folder.what, "%s is not there yet and can be made", folder.path)
+			d.ok(folder.topic, "%s does not exist yet and can be created", folder.path)
 		default:
-			d.ok(folder.what, "%s can be written", folder.path)
+			d.ok(folder.topic, "%s is writable", folder.path)
 		}
 	}
 	d.checkRoom()
 }
 
-// checkRoom looks at the disk, or the two, that home and workspace are on.
+// checkRoom checks the free space on the disks of home and workspace.
 func (d *doctor) checkRoom() {
 	places := []string{d.cfg.Home}
 	if !strings.HasPrefix(d.cfg.Workspace, d.cfg.Home+string(filepath.Separator)) {
@@ -80,22 +80,22 @@ func (d *doctor) checkRoom() {
 		existing, err := nearest(place)
 		var disk unix.Statfs_t
 		if err != nil || unix.Statfs(existing, &disk) != nil {
-			continue // said above
+			continue // reported by checkFolders
 		}
 		free := disk.Bavail * uint64(disk.Bsize)
 		switch {
 		case free < roomNeeded:
-			d.fail("disk", "make room on the disk, or set HOLDFAST_HOME to a folder on another", "%d MB are free at %s", free>>20, existing)
+			d.fail("disk", "free disk space, or set HOLDFAST_HOME to a directory on another disk", "%d MB free at %s", free>>20, existing)
 		case free < roomWanted:
-			d.warn("disk", "make room on the disk", "only %d MB are free at %s", free>>20, existing)
+			d.warn("disk", "free disk space", "only %d MB free at %s", free>>20, existing)
 		default:
-			d.ok("disk", "%.1f GB are free at %s", float64(free)/(1<<30), existing)
+			d.ok("disk", "%.1f GB free at %s", float64(free)/(1<<30), existing)
 		}
 	}
 }
 
-// writable reports whether files can be made in dir or, as long as that is not
-// there, in the nearest folder that is, which it returns.
+// writable checks that files can be created in dir, or in its nearest existing parent,
+// which it returns.
 func writable(dir string) (existing string, err error) {
 	existing, err = nearest(dir)
 	if err != nil {
@@ -103,16 +103,16 @@ func writable(dir string) (existing string, err error) {
 	}
 	probe, err := os.CreateTemp(existing, ".holdfast-doctor-")
 	if err != nil {
-		return "", fmt.Errorf("cannot be written: %w", cause(err))
+		return "", fmt.Errorf("not writable: %w", cause(err))
 	}
 	_, err = probe.WriteString("x")
 	if err := errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
-		return "", fmt.Errorf("cannot be written: %w", cause(err))
+		return "", fmt.Errorf("not writable: %w", cause(err))
 	}
 	return existing, nil
 }
 
-// nearest is dir, or the first folder above it that there is.
+// nearest returns dir or its nearest existing parent.
 func nearest(dir string) (string, error) {
 	for {
 		info, err := os.Stat(dir)
@@ -120,7 +120,7 @@ func nearest(dir string) (string, error) {
 		case err == nil && info.IsDir():
 			return dir, nil
 		case err == nil:
-			return "", fmt.Errorf("%s is no folder", dir)
+			return "", fmt.Errorf("%s is not a directory", dir)
 		case errors.Is(err, unix.ENOTDIR), errors.Is(err, fs.ErrNotExist):
 		default:
 			return "", cause(err)
@@ -133,7 +133,7 @@ func nearest(dir string) (string, error) {
 	}
 }
 
-// cause is an error about a file without the file.
+// cause returns a file error without the path.
 func cause(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err

@@ -4,7 +4,7 @@ package doctor
 
 import "errors"
 
-// landlock returns the version of the kernel's Landlock, or why there is none.
+// landlock returns the version of the kernel's Landlock ABI.
 func landlock() (version int, err error) {
-	return 0, errors.New("it is Linux only")
+	return 0, errors.New("only available on Linux")
 }

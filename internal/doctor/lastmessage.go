@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// lastMessage is a log handler that remembers the last warning or error.
+// lastMessage is a log handler that keeps the last warning or error.
 type lastMessage struct {
 	mu   sync.Mutex
 	last string
@@ -19,16 +19,16 @@ func (l *lastMessage) Enabled(_ context.Context, level slog.Level) bool {
 
 // Handle implements [slog.Handler].
 func (l *lastMessage) Handle(_ context.Context, record slog.Record) error {
-	said := record.Message
+	message := record.Message
 	record.Attrs(func(a slog.Attr) bool {
 		if a.Key == "err" {
-			said += ": " + a.Value.String()
+			message += ": " + a.Value.String()
 		}
 		return true
 	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = said
+	l.last = message
 	return nil
 }
 
@@ -38,7 +38,7 @@ func (l *lastMessage) WithAttrs([]slog.Attr) slog.Handler { return l }
 // WithGroup implements [slog.Handler].
 func (l *lastMessage) WithGroup(string) slog.Handler { return l }
 
-// text is what was said, in brackets; empty if nothing was.
+// text returns the message in parentheses, or "" if there was none.
 func (l *lastMessage) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,17 +12,17 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/mcp"
 )
 
-// checkMCP asks each MCP server of the config for its tools.
+// checkMCP lists the tools of each configured MCP server.
 func (d *doctor) checkMCP(ctx context.Context) {
 	configured := d.cfg.Tools.MCP.Servers
 	dir := d.cfg.Workspace
-	if _, err := os.Stat(dir); err != nil { // it is made by the first start
+	if _, err := os.Stat(dir); err != nil { // created by the first start
 		dir = os.TempDir()
 	}
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		setting := "tools.mcp.servers." + name
 		reason := &lastMessage{}
-		servers, err := mcp.New(mcp.Options{ //nolint:contextcheck // it lives until it is closed
+		servers, err := mcp.New(mcp.Options{ //nolint:contextcheck // closed below
 			Servers: []mcp.Server{node.MCPServer(name, configured[name])}, Dir: dir, Version: build.Version, Logger: slog.New(reason),
 		})
 		if err != nil {
@@ -32,10 +32,10 @@ func (d *doctor) checkMCP(ctx context.Context) {
 		tools := servers.Tools(ctx)
 		servers.Close()
 		if len(tools) == 0 {
-			d.fail("mcp", "check "+setting+", and run its command or open its URL by hand",
-				"%s gives no tools within 3 seconds%s; the agent goes on without them", name, reason.text())
+			d.fail("mcp", "check "+setting+", and run its command or open its URL yourself",
+				"%s lists no tools within 3 seconds%s; the agent runs without them", name, reason.text())
 			continue
 		}
-		d.ok("mcp", "%s answers with %d tools", name, len(tools))
+		d.ok("mcp", "%s lists %d tools", name, len(tools))
 	}
 }

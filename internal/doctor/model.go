@@ -16,48 +16,48 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// modelPatience is how long a provider has to answer.
-const modelPatience = 5 * time.Second
+// modelTimeout bounds a call to a provider.
+const modelTimeout = 5 * time.Second
 
-// checkModel says which model answers and why, and asks its provider for a list
-// of models, which costs nothing.
+// checkModel reports which model is used and why, and lists the models of its provider,
+// which is free.
 func (d *doctor) checkModel(ctx context.Context) {
 	if d.cfg.Model == node.DemoModel || d.cfg.Model == node.DemoModel+"/"+node.DemoModel {
-		d.ok("model", "the built-in demo, as the setting model says")
+		d.ok("model", "the built-in demo, chosen by the setting model")
 		return
 	}
 	choice, err := llm.Choose(d.cfg.Model, node.Configured(d.cfg))
-	why := "as the setting model says"
+	why := "chosen by the setting model"
 	if d.cfg.Model == "" {
-		why = "the first provider with a key; the setting model chooses another"
+		why = "the first provider with a key; change it with the setting model"
 	}
 	if errors.Is(err, llm.ErrNoProvider) && d.cfg.Model == "" {
 		local, found := node.LocalOllama(ctx)
 		if !found {
-			d.warn("model", "set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key, here or under providers in the config; or start Ollama",
-				"the built-in demo answers, which is no language model: no provider has a key, and no Ollama runs here")
+			d.warn("model", "set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key in the environment or under providers in the config, or start Ollama",
+				"using the built-in demo, which is not a language model: no provider has a key, and Ollama is not running here")
 			return
 		}
 		choice, err = local, nil
-		why = "no provider has a key, and this is the first model of the Ollama that runs here"
+		why = "no provider has a key; this is the first model of the local Ollama"
 	}
 	if err != nil {
-		d.fail("model", "set model to provider/model of a provider that has a key", "%v", err)
+		d.fail("model", "set model to provider/model of a provider with a key", "%v", err)
 		return
 	}
 	d.ok("model", "%s/%s, %s", choice.Name, choice.Model, why)
 	d.askProvider(ctx, choice)
 }
 
-// checkFallbacks asks the providers of the models that stand in.
+// checkFallbacks checks the fallback models.
 func (d *doctor) checkFallbacks(ctx context.Context) {
 	for _, name := range d.cfg.Fallbacks {
 		choice, err := llm.Choose(name, node.Configured(d.cfg))
 		if err != nil {
-			d.fail("fallback", "correct fallbacks, or give the provider of "+name+" a key", "%v", err)
+			d.fail("fallback", "correct fallbacks, or set a key for the provider of "+name, "%v", err)
 			continue
 		}
-		d.ok("fallback", "%s/%s stands in", choice.Name, choice.Model)
+		d.ok("fallback", "%s/%s", choice.Name, choice.Model)
 		d.askProvider(ctx, choice)
 	}
 }
@@ -68,25 +68,24 @@ func (d *doctor) askProvider(ctx context.Context, choice llm.Choice) {
 	said := remote.As(err)
 	switch {
 	case err == nil && !lists(names, choice.Model):
-		d.warn("provider", "if calls fail, set model to one that it lists, such as "+strings.Join(names[:min(3, len(names))], ", "),
-			"%s answers, and does not list %s among its %d models", choice.BaseURL, choice.Model, len(names))
+		d.warn("provider", "if calls fail, set model to a listed one, such as "+strings.Join(names[:min(3, len(names))], ", "),
+			"%s answers, but %s is not among its %d models", choice.BaseURL, choice.Model, len(names))
 	case err == nil:
 		d.ok("provider", "%s answers", choice.BaseURL)
 	case said != nil && (said.Status == http.StatusUnauthorized || said.Status == http.StatusForbidden) && choice.APIKey == "":
-		d.fail("provider", "set "+keyNames(choice), "%s wants a key: %v", choice.BaseURL, said)
+		d.fail("provider", "set "+keyNames(choice), "%s requires a key: %v", choice.BaseURL, said)
 	case said != nil && (said.Status == http.StatusUnauthorized || said.Status == http.StatusForbidden):
-		d.fail("provider", "correct "+keyNames(choice), "the key is wrong, says %s: %v", choice.BaseURL, said)
+		d.fail("provider", "correct "+keyNames(choice), "%s rejects the key: %v", choice.BaseURL, said)
 	case said != nil && said.Status == http.StatusTooManyRequests:
-		d.warn("provider", "wait, or ask the provider for more", "%s answers, that there were too many requests: %v", choice.BaseURL, said)
+		d.warn("provider", "wait, or request a higher limit from the provider", "%s answers: too many requests: %v", choice.BaseURL, said)
 	case said != nil && said.Permanent() && said.Err != nil && said.Status != http.StatusBadRequest:
-		d.warn("provider", "if calls fail, check "+key+".base_url", "%s answers, and has no list of models, so that the key is not checked: %v", choice.BaseURL, said)
+		d.warn("provider", "if calls fail, check "+key+".base_url", "%s answers, but has no list of models, so the key was not checked: %v", choice.BaseURL, said)
 	default:
-		d.fail("provider", "check "+key+".base_url, the network and, if there is one, the proxy (HTTPS_PROXY)", "%s does not answer as it should: %v", choice.BaseURL, err)
+		d.fail("provider", "check "+key+".base_url, the network and any proxy (HTTPS_PROXY)", "%s does not answer as expected: %v", choice.BaseURL, err)
 	}
 }
 
-// listModels asks the provider which models there are, in the one way of the
-// providers that wants no other headers, and in Anthropic's.
+// listModels lists the models of a provider. Anthropic needs its own headers.
 func listModels(ctx context.Context, cfg config.Config, choice llm.Choice) ([]string, error) {
 	if choice.Provider.Name == "anthropic" && choice.APIKey != "" {
 		settings := cfg.Provider(choice.Name)
@@ -99,7 +98,7 @@ func listModels(ctx context.Context, cfg config.Config, choice llm.Choice) ([]st
 		cfg.Providers = maps.Clone(cfg.Providers)
 		cfg.Providers[choice.Name] = settings
 	}
-	choice.Timeout = modelPatience
+	choice.Timeout = modelTimeout
 	opened, err := node.OpenChoice(choice, cfg, nil)
 	if err != nil {
 		return nil, err
@@ -114,15 +113,15 @@ func listModels(ctx context.Context, cfg config.Config, choice llm.Choice) ([]st
 	return lister.Models(ctx)
 }
 
-// lists reports whether model is among names, which may have what it has not:
-// "models/" before it, or a tag behind it.
+// lists reports whether names contain model, possibly with a prefix such as "models/"
+// or a tag.
 func lists(names []string, model string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return name == model || strings.HasSuffix(name, "/"+model) || strings.HasPrefix(name, model+":")
 	})
 }
 
-// keyNames says where a provider's key can be set.
+// keyNames returns where a provider's key can be set.
 func keyNames(choice llm.Choice) string {
 	setting := "providers." + choice.Name + ".api_key"
 	if choice.Provider.Name == choice.Name && choice.Provider.KeyEnv != "" {

@@ -18,107 +18,106 @@ import (
 )
 
 const (
-	// slackPatience is how long Slack has to answer.
-	slackPatience = 10 * time.Second
-	// Where Slack's settings are.
-	botTokenAt  = "the app's settings at api.slack.com/apps, OAuth & Permissions, Bot User OAuth Token" //nolint:gosec // where it is, not what
+	// slackTimeout bounds a call to Slack.
+	slackTimeout = 10 * time.Second
+	// Where to find Slack's settings.
+	botTokenAt  = "the app's settings at api.slack.com/apps, OAuth & Permissions, Bot User OAuth Token" //nolint:gosec // not a secret
 	appTokenAt  = "the app's settings at api.slack.com/apps, Basic Information, App-Level Tokens"
 	botTokenKey = "SLACK_BOT_TOKEN or channels.slack.bot_token"
 	appTokenKey = "SLACK_APP_TOKEN or channels.slack.app_token"
 )
 
-// checkSlack looks at the Slack channel, and asks Slack about the app.
+// checkSlack checks the Slack channel and the app.
 func (d *doctor) checkSlack(ctx context.Context) {
 	settings := d.cfg.Channels.Slack
 	if !settings.Enabled {
 		if settings.BotToken != "" {
-			d.ok("slack", "is off (channels.slack.enabled), and has a bot token")
+			d.ok("slack", "disabled (channels.slack.enabled), although a bot token is set")
 		}
 		return
 	}
 	channel, err := slack.New(node.SlackOptions(settings, discard()))
 	if err != nil {
-		d.fail("slack", "docs/slack.md has the steps", "%v", err)
+		d.fail("slack", "see docs/slack.md", "%v", err)
 		return
 	}
 	self, err := slackIdentity(ctx, channel)
 	if err != nil {
 		d.slackFailed(err, "bot token", botTokenAt, botTokenKey)
 	} else {
-		d.ok("slack", "answers as @%s (%s) in the workspace %s (%s), mode %s", self.Name, self.UserID, self.Team, self.TeamID, settings.Mode)
+		d.ok("slack", "connected as @%s (%s) to the workspace %s (%s), mode %s", self.Name, self.UserID, self.Team, self.TeamID, settings.Mode)
 		d.checkScopes(self.Scopes)
 	}
 	switch {
 	case settings.Mode == slack.ModeHTTP:
 		d.checkSlackListen(ctx)
-	case err == nil || slack.ErrorCode(err) != "": // it is not away
+	case err == nil || slack.ErrorCode(err) != "": // it answers
 		d.checkSlackConnection(ctx, channel)
 	}
 	d.checkAllowed()
 }
 
 func slackIdentity(ctx context.Context, channel *slack.Channel) (slack.Identity, error) {
-	ctx, cancel := context.WithTimeout(ctx, slackPatience)
+	ctx, cancel := context.WithTimeout(ctx, slackTimeout)
 	defer cancel()
 	return channel.Identify(ctx)
 }
 
-// checkSlackConnection asks for a connection of Socket Mode without opening it: it
-// would be given what another process is waiting for.
+// checkSlackConnection requests a Socket Mode URL without connecting to it: a connection
+// would receive events meant for the running process.
 func (d *doctor) checkSlackConnection(ctx context.Context, channel *slack.Channel) {
-	ctx, cancel := context.WithTimeout(ctx, slackPatience)
+	ctx, cancel := context.WithTimeout(ctx, slackTimeout)
 	defer cancel()
 	if err := channel.CheckConnection(ctx); err != nil {
 		d.slackFailed(err, "app-level token", appTokenAt, appTokenKey)
 		return
 	}
-	d.ok("slack", "would open a connection (Socket Mode)")
+	d.ok("slack", "Socket Mode is available")
 }
 
-// slackFailed says why a call to Slack failed that was made with a token.
+// slackFailed reports why a call with a token failed.
 func (d *doctor) slackFailed(err error, token, where, key string) {
 	again := "copy it again (" + where + ") into " + key
 	code, failed := slack.ErrorCode(err), remote.As(err)
 	switch {
 	case code == "invalid_auth", code == "not_authed":
-		d.fail("slack", again, "Slack does not know the %s (%s)", token, code)
+		d.fail("slack", again, "unknown %s (%s)", token, code)
 	case code == "token_revoked", code == "account_inactive":
-		d.fail("slack", "install the app again (api.slack.com/apps, Install App), then "+again, "the %s was revoked, or the app was removed from the workspace (%s)", token, code)
+		d.fail("slack", "reinstall the app (api.slack.com/apps, Install App), then "+again, "the %s was revoked, or the app was removed from the workspace (%s)", token, code)
 	case code == "token_expired":
-		d.fail("slack", "turn token rotation off in the app's settings, install the app again, then "+again, "the %s has expired (%s)", token, code)
+		d.fail("slack", "turn off token rotation in the app's settings, reinstall the app, then "+again, "the %s has expired (%s)", token, code)
 	case code == "not_allowed_token_type":
-		d.fail("slack", again, "that is a token of another kind (%s): the %s is wanted", code, token)
+		d.fail("slack", again, "wrong type of token (%s): the %s is needed", code, token)
 	case code == "missing_scope":
-		d.fail("slack", "make another with the scope connections:write ("+where+"), and put it into "+key, "the %s lacks a scope (%s)", token, code)
+		d.fail("slack", "create one with the scope connections:write ("+where+") and put it into "+key, "the %s lacks a scope (%s)", token, code)
 	case failed != nil && failed.Status == http.StatusTooManyRequests:
-		d.warn("slack", "wait, and try again", "Slack was asked too often: %v", err)
+		d.warn("slack", "wait and try again", "rate limited by Slack: %v", err)
 	case code != "":
-		d.fail("slack", "look at "+where+"; Socket Mode has to be on for an app-level token, and an administrator may have restricted the app", "Slack refuses the %s (%s)", token, code)
+		d.fail("slack", "check "+where+"; an app-level token needs Socket Mode, and an administrator may have restricted the app", "Slack rejects the %s (%s)", token, code)
 	default:
 		d.slackAway(err)
 	}
 }
 
-// slackAway says why Slack does not answer.
+// slackAway reports why Slack does not answer.
 func (d *doctor) slackAway(err error) {
 	address, proxy := reachedAt(d.cfg.Channels.Slack.APIURL)
 	failed := remote.As(err)
 	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
 	switch {
 	case authority:
-		d.fail("slack", "if a proxy reads along by intent, have this machine trust its certificate (SSL_CERT_FILE names a PEM file)",
-			"somebody answers for %s with a certificate that this machine does not trust%s: %v", address, proxy, err)
+		d.fail("slack", "if a proxy intentionally intercepts TLS, trust its certificate on this machine (SSL_CERT_FILE names a PEM file)",
+			"%s presents a certificate that this machine does not trust%s: %v", address, proxy, err)
 	case failed != nil && failed.Status != 0:
-		d.fail("slack", "see what the proxy or firewall lets through; HTTPS_PROXY names a proxy, NO_PROXY what goes around it",
-			"something on the way to %s answers in its place%s: %v", address, proxy, err)
+		d.fail("slack", "check the rules of the proxy or firewall; HTTPS_PROXY sets a proxy, NO_PROXY exceptions",
+			"something between here and %s answers in its place%s: %v", address, proxy, err)
 	default:
 		d.fail("slack", "check the network, name resolution, the firewall (https to slack.com, wss to *.slack.com), the proxy (HTTPS_PROXY, NO_PROXY) and channels.slack.api_url",
-			"%s does not answer as Slack does%s: %v", address, proxy, err)
+			"%s does not answer like Slack%s: %v", address, proxy, err)
 	}
 }
 
-// reachedAt is an address without its password, and through which proxy it is asked;
-// empty if through none.
+// reachedAt returns an address without its password, and the proxy used, if any.
 func reachedAt(address string) (shown, proxy string) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -127,7 +126,7 @@ func reachedAt(address string) (shown, proxy string) {
 	through, err := http.ProxyFromEnvironment(&http.Request{URL: u})
 	switch {
 	case err != nil:
-		proxy = " (and HTTPS_PROXY is no URL)"
+		proxy = " (HTTPS_PROXY is not a URL)"
 	case through != nil:
 		proxy = " (through the proxy " + through.Redacted() + ")"
 	}
@@ -160,26 +159,25 @@ func (d *doctor) checkScopes(has []string) {
 		"the app lacks %d of %d scopes: %s", len(missing), len(slack.Scopes), strings.Join(missing, "; "))
 }
 
-// checkSlackListen looks whether Slack's requests can arrive, as far as that can be
-// seen from here.
+// checkSlackListen checks the local end of Slack's HTTP requests.
 func (d *doctor) checkSlackListen(ctx context.Context) {
 	settings := d.cfg.Channels.Slack
 	err := free(ctx, settings.Listen)
 	switch {
 	case err == nil && d.running.PID != 0:
-		d.warn("slack", "start it again, if the settings were changed since", "process %d runs, and does not listen on %s (channels.slack.listen)", d.running.PID, settings.Listen)
+		d.warn("slack", "restart it if the settings have changed", "process %d is running but does not listen on %s (channels.slack.listen)", d.running.PID, settings.Listen)
 	case err == nil:
-		d.ok("slack", "%s is free to listen on; Slack's requests are to arrive at its path %s", settings.Listen, settings.Path)
+		d.ok("slack", "%s is free to listen on, path %s for Slack's requests", settings.Listen, settings.Path)
 	case slackAnswers(ctx, settings.Listen, settings.Path):
-		d.ok("slack", "a holdfast answers at %s, path %s", settings.Listen, settings.Path)
+		d.ok("slack", "holdfast answers at %s, path %s", settings.Listen, settings.Path)
 	default:
-		d.fail("slack", "end the program that has it, or set channels.slack.listen to another", "it cannot listen on %s: %v", settings.Listen, err)
+		d.fail("slack", "stop the program that uses it, or set channels.slack.listen to another address", "it cannot listen on %s: %v", settings.Listen, err)
 	}
 }
 
-// slackAnswers reports whether a holdfast takes Slack's requests there.
+// slackAnswers reports whether holdfast serves Slack's requests there.
 func slackAnswers(ctx context.Context, listen, path string) bool {
-	ctx, cancel := context.WithTimeout(ctx, apiPatience)
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
 	address := node.ListenURL(listen) + "/" + strings.Trim(path, "/")
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/health", http.NoBody)
@@ -194,30 +192,30 @@ func slackAnswers(ctx context.Context, listen, path string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// checkAllowed looks who is answered.
+// checkAllowed reports who may use the bot.
 func (d *doctor) checkAllowed() {
 	const (
-		findUser    = "a person's ID is in their profile in Slack, under ⋮, Copy member ID"
-		findChannel = "a channel's ID is at the bottom of what opens when its name is clicked"
-		pair        = "or have people send the bot a direct message, and let them in with the code that it answers with: `holdfast pairing approve CODE`"
+		findUser    = "find a user ID in the Slack profile, under ⋮, Copy member ID"
+		findChannel = "click a channel's name to find its ID at the bottom of the dialog"
+		pair        = "or let people send the bot a direct message, and allow them with the code in its reply: `holdfast pairing approve CODE`"
 	)
 	settings := d.cfg.Channels.Slack
 	users, all := settings.AllowUsers, settings.AllowChannels
 	switch {
 	case len(users) == 0 && len(all) == 0:
 		d.warn("slack", `set channels.slack.allow_users and allow_channels to IDs, or ["*"] for all: `+findUser+"; "+findChannel+"; "+pair,
-			"nobody is answered, but who was let in by pairing, in direct messages: allow_users and allow_channels are empty")
+			"only people allowed by pairing are answered, in direct messages: allow_users and allow_channels are empty")
 	case len(users) == 0:
-		d.warn("slack", `set channels.slack.allow_users to IDs, or ["*"] for everybody: `+findUser+"; "+pair,
-			"nobody is answered, but who was let in by pairing: allow_users is empty")
+		d.warn("slack", `set channels.slack.allow_users to IDs, or ["*"] for everyone: `+findUser+"; "+pair,
+			"only people allowed by pairing are answered: allow_users is empty")
 	case len(all) == 0:
-		d.ok("slack", "answers %s in direct messages only, for allow_channels is empty; %s", amount(users, "person", "people"), findChannel)
+		d.ok("slack", "answers %s, only in direct messages since allow_channels is empty; %s", amount(users, "person", "people"), findChannel)
 	default:
-		d.ok("slack", "answers %s, in direct messages and in %s that it is invited to", amount(users, "person", "people"), amount(all, "channel", "channels"))
+		d.ok("slack", "answers %s, in direct messages and in %s it is invited to", amount(users, "person", "people"), amount(all, "channel", "channels"))
 	}
 }
 
-// amount is how many a list lets in.
+// amount describes the size of a list.
 func amount(list []string, one, many string) string {
 	switch {
 	case slices.Contains(list, channels.Anyone):

@@ -60,7 +60,7 @@ func TestDoctorOnASoundSlack(t *testing.T) {
 		require.Empty(t, onSlack(t, out))
 		out, failed = examine(t, slackEnviron(t, "http://127.0.0.1:1/api/", "HOLDFAST_CHANNELS_SLACK_ENABLED=false"))
 		require.False(t, failed, out)
-		require.Equal(t, "ok    slack       is off (channels.slack.enabled), and has a bot token\n", onSlack(t, out))
+		require.Equal(t, "ok    slack       disabled (channels.slack.enabled), although a bot token is set\n", onSlack(t, out))
 	})
 
 	t.Run("over Socket Mode", func(t *testing.T) {
@@ -68,10 +68,10 @@ func TestDoctorOnASoundSlack(t *testing.T) {
 		server := slacktest.Start(t)
 		out, failed := examine(t, slackEnviron(t, server.APIURL()))
 		require.False(t, failed, out)
-		require.Equal(t, "ok    slack       answers as @holdfast (U0BOT) in the workspace Holdfast (T0TEAM), mode socket\n"+
+		require.Equal(t, "ok    slack       connected as @holdfast (U0BOT) to the workspace Holdfast (T0TEAM), mode socket\n"+
 			"ok    slack       the app has all 14 scopes\n"+
-			"ok    slack       would open a connection (Socket Mode)\n"+
-			"ok    slack       answers all people, in direct messages and in all channels that it is invited to\n", onSlack(t, out))
+			"ok    slack       Socket Mode is available\n"+
+			"ok    slack       answers all people, in direct messages and in all channels it is invited to\n", onSlack(t, out))
 		require.Zero(t, server.Connections())
 		require.Empty(t, server.Calls("link"), "it takes no messages from who is connected")
 	})
@@ -81,7 +81,7 @@ func TestDoctorOnASoundSlack(t *testing.T) {
 		server := slacktest.Start(t)
 		out, failed := examine(t, slackEnviron(t, server.APIURL(), "HOLDFAST_CHANNELS_SLACK_MODE=http", "SLACK_APP_TOKEN="))
 		require.False(t, failed, out)
-		require.Contains(t, onSlack(t, out), "127.0.0.1:0 is free to listen on; Slack's requests are to arrive at its path /slack\n")
+		require.Contains(t, onSlack(t, out), "127.0.0.1:0 is free to listen on, path /slack for Slack's requests\n")
 		require.Empty(t, server.Calls("apps.connections.open"))
 	})
 
@@ -102,7 +102,7 @@ func TestDoctorOnASoundSlack(t *testing.T) {
 		out, failed := examine(t, slackEnviron(t, server.APIURL(), "HOLDFAST_CHANNELS_SLACK_MODE=http",
 			"HOLDFAST_CHANNELS_SLACK_LISTEN="+channel.Addr().String()))
 		require.False(t, failed, out)
-		require.Contains(t, onSlack(t, out), "a holdfast answers at "+channel.Addr().String()+", path /slack\n")
+		require.Contains(t, onSlack(t, out), "holdfast answers at "+channel.Addr().String()+", path /slack\n")
 	})
 
 	t.Run("for direct messages only", func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestDoctorOnASoundSlack(t *testing.T) {
 		out, failed := examine(t, slackEnviron(t, slacktest.Start(t).APIURL(),
 			"HOLDFAST_CHANNELS_SLACK_ALLOW_USERS=U0ANA", "HOLDFAST_CHANNELS_SLACK_ALLOW_CHANNELS="))
 		require.False(t, failed, out)
-		require.Contains(t, onSlack(t, out), "answers 1 person in direct messages only, for allow_channels is empty")
+		require.Contains(t, onSlack(t, out), "answers 1 person, only in direct messages since allow_channels is empty")
 	})
 }
 
@@ -142,17 +142,17 @@ func TestDoctorFindsOnSlack(t *testing.T) {
 		level string
 		want  []string
 	}{
-		{"a bot token that Slack does not know", set("SLACK_BOT_TOKEN=xoxb-2-other"), "fail", []string{"does not know the bot token (invalid_auth)", "fix: copy it again", "OAuth & Permissions", "SLACK_BOT_TOKEN"}},
-		{"a bot token that was revoked", failing("auth.test", "token_revoked"), "fail", []string{"was revoked", "(token_revoked)", "fix: install the app again"}},
-		{"an app that was removed", failing("auth.test", "account_inactive"), "fail", []string{"was removed", "fix: install the app again"}},
-		{"a bot token that has expired", failing("auth.test", "token_expired"), "fail", []string{"has expired", "fix: turn token rotation off"}},
-		{"a workspace that refuses", failing("auth.test", "org_login_required"), "fail", []string{"refuses the bot token (org_login_required)", "an administrator"}},
-		{"an app-level token that Slack does not know", set("SLACK_APP_TOKEN=xapp-2-other"), "fail", []string{"does not know the app-level token (invalid_auth)", "App-Level Tokens", "SLACK_APP_TOKEN"}},
+		{"a bot token that Slack does not know", set("SLACK_BOT_TOKEN=xoxb-2-other"), "fail", []string{"unknown bot token (invalid_auth)", "fix: copy it again", "OAuth & Permissions", "SLACK_BOT_TOKEN"}},
+		{"a bot token that was revoked", failing("auth.test", "token_revoked"), "fail", []string{"was revoked", "(token_revoked)", "fix: reinstall the app"}},
+		{"an app that was removed", failing("auth.test", "account_inactive"), "fail", []string{"was removed", "fix: reinstall the app"}},
+		{"a bot token that has expired", failing("auth.test", "token_expired"), "fail", []string{"has expired", "fix: turn off token rotation"}},
+		{"a workspace that refuses", failing("auth.test", "org_login_required"), "fail", []string{"rejects the bot token (org_login_required)", "an administrator"}},
+		{"an app-level token that Slack does not know", set("SLACK_APP_TOKEN=xapp-2-other"), "fail", []string{"unknown app-level token (invalid_auth)", "App-Level Tokens", "SLACK_APP_TOKEN"}},
 		{"an app-level token without its scope", failing("apps.connections.open", "missing_scope"), "fail", []string{"the app-level token lacks a scope", "connections:write"}},
-		{"a token of another kind", failing("apps.connections.open", "not_allowed_token_type"), "fail", []string{"a token of another kind"}},
-		{"no network", set("HOLDFAST_CHANNELS_SLACK_API_URL=http://u:secret@127.0.0.1:1/api/"), "fail", []string{"http://u:xxxxx@127.0.0.1:1/api/ does not answer as Slack does", "HTTPS_PROXY", "firewall"}},
-		{"a proxy that refuses", at(refuse, httptest.NewServer), "fail", []string{"something on the way", "407", "HTTPS_PROXY"}},
-		{"a page to sign in", at(portal, httptest.NewServer), "fail", []string{"does not answer as Slack does"}},
+		{"a token of another kind", failing("apps.connections.open", "not_allowed_token_type"), "fail", []string{"wrong type of token"}},
+		{"no network", set("HOLDFAST_CHANNELS_SLACK_API_URL=http://u:secret@127.0.0.1:1/api/"), "fail", []string{"http://u:xxxxx@127.0.0.1:1/api/ does not answer like Slack", "HTTPS_PROXY", "firewall"}},
+		{"a proxy that refuses", at(refuse, httptest.NewServer), "fail", []string{"something between here and", "407", "HTTPS_PROXY"}},
+		{"a page to sign in", at(portal, httptest.NewServer), "fail", []string{"does not answer like Slack"}},
 		{"a proxy that reads along", at(portal, httptest.NewTLSServer), "fail", []string{"a certificate that this machine does not trust", "SSL_CERT_FILE"}},
 		{"an address that is taken", func(t *testing.T, _ *slacktest.Server) []string {
 			return []string{"HOLDFAST_CHANNELS_SLACK_MODE=http", "HOLDFAST_CHANNELS_SLACK_LISTEN=127.0.0.1:" + takenPort(t)}
@@ -176,14 +176,14 @@ func TestDoctorFindsOnSlack(t *testing.T) {
 		{"too many calls", func(_ *testing.T, s *slacktest.Server) []string {
 			s.RateLimit("auth.test", slacktest.Always, time.Minute)
 			return nil
-		}, "warn", []string{"asked too often"}},
-		{"nobody who is allowed", set("HOLDFAST_CHANNELS_SLACK_ALLOW_USERS=", "HOLDFAST_CHANNELS_SLACK_ALLOW_CHANNELS="), "warn", []string{"nobody is answered", "allow_users and allow_channels are empty", "Copy member ID", "holdfast pairing approve CODE"}},
-		{"channels without people", set("HOLDFAST_CHANNELS_SLACK_ALLOW_USERS="), "warn", []string{"nobody is answered", "allow_users is empty", "holdfast pairing approve CODE"}},
+		}, "warn", []string{"rate limited by Slack"}},
+		{"nobody who is allowed", set("HOLDFAST_CHANNELS_SLACK_ALLOW_USERS=", "HOLDFAST_CHANNELS_SLACK_ALLOW_CHANNELS="), "warn", []string{"only people allowed by pairing are answered", "allow_users and allow_channels are empty", "Copy member ID", "holdfast pairing approve CODE"}},
+		{"channels without people", set("HOLDFAST_CHANNELS_SLACK_ALLOW_USERS="), "warn", []string{"only people allowed by pairing are answered", "allow_users is empty", "holdfast pairing approve CODE"}},
 		{"a process that does not listen", func(t *testing.T, _ *slacktest.Server) []string {
 			dir := t.TempDir()
 			write(t, dir, "data/run.json", `{"pid": 1, "temporal": "127.0.0.1:`+takenPort(t)+`"}`)
 			return []string{"HOLDFAST_HOME=" + dir, "HOLDFAST_CHANNELS_SLACK_MODE=http"}
-		}, "warn", []string{"process 1 runs, and does not listen on 127.0.0.1:0"}},
+		}, "warn", []string{"process 1 is running but does not listen on 127.0.0.1:0"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/spawn"
 )
 
-// newAgent makes the activities of a turn, with all its tools.
+// newAgent returns the activities of a turn, with all tools.
 func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Agent, error) {
 	var err error
 	if n.Commands, err = OpenCommands(n.Config, n.log); err != nil {
@@ -54,8 +54,8 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	})
 }
 
-// registries are the tools of the agent and, by depth, those of its subagents.
-// Subagents have none that speak to anybody or last, and spawn but for the deepest.
+// registries returns the tools of the agent and, by depth, of its subagents. Subagents
+// cannot send messages or schedule jobs; the deepest cannot spawn.
 func (n *Node) registries(remembered *memory.Files, outboxes map[string]*activities.Outbox) (*tool.Registry, []*tool.Registry, error) {
 	shared, err := newTools(n.Config, n.Commands, remembered)
 	if err != nil {
@@ -97,7 +97,7 @@ func (n *Node) registries(remembered *memory.Files, outboxes map[string]*activit
 	return agent, subagents, nil
 }
 
-// ownTools are those that only the agent itself has.
+// ownTools returns the tools that subagents do not have.
 func (n *Node) ownTools(remembered *memory.Files, outboxes map[string]*activities.Outbox) ([]tool.Tool, error) {
 	cron, err := n.Jobs.Tool()
 	if err != nil {
@@ -122,8 +122,8 @@ func (n *Node) ownTools(remembered *memory.Files, outboxes map[string]*activitie
 	return own, nil
 }
 
-// SkillEnvironment is where skills look for what they require: that of the agent's
-// commands, not ours.
+// SkillEnvironment is the environment in which requirements of skills are checked: that
+// of the agent's commands, not of this process.
 func SkillEnvironment(workspace string) skill.Environment {
 	values := map[string]string{}
 	for _, line := range shell.Environment(workspace) {

@@ -18,7 +18,7 @@ type PushChannel interface {
 	channels.Sender
 }
 
-// platform is a chat platform that the config can turn on.
+// platform is a chat platform that the config can enable.
 type platform struct {
 	enabled  bool
 	isDirect func(chat string) bool
@@ -35,7 +35,7 @@ func platforms(c config.Channels) map[string]platform {
 	}
 }
 
-// OpenChannel opens a push channel that the config turns on.
+// OpenChannel opens an enabled push channel.
 func OpenChannel(c config.Channels, name string, log *slog.Logger) (PushChannel, error) {
 	all := platforms(c)
 	p, known := all[name]
@@ -48,8 +48,8 @@ func OpenChannel(c config.Channels, name string, log *slog.Logger) (PushChannel,
 	return p.open(log)
 }
 
-// openChannels adds the push channels that the config turns on. A private process has
-// none: it serves one chat.
+// openChannels opens the enabled push channels. A private process has none: it serves
+// one chat.
 func (n *Node) openChannels() error {
 	n.push = maps.Clone(n.roles.Push)
 	if n.push == nil {

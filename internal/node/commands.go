@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 )
 
-// OpenCommands returns what the agent's commands run under on this machine.
+// OpenCommands returns the supervisor of the agent's commands on this machine.
 func OpenCommands(cfg config.Config, log *slog.Logger) (*supervisor.Supervisor, error) {
 	return supervisor.New(supervisor.Options{Dir: filepath.Join(cfg.DataDir(), "commands"), Logger: log})
 }

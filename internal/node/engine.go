@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/engine"
 )
 
-// stopEngine lets the engine's clients go, which takes a second. A process that is
-// leaving has none, and its engine's data needs no goodbye.
+// stopEngine stops the engine, which takes a second. A process that is exiting need not
+// wait: it has no clients left, and the engine recovers from a crash.
 func (n *Node) stopEngine() {
 	if n.leaving {
 		go n.Engine.Stop()
@@ -33,8 +33,8 @@ func OpenEngine(ctx context.Context, cfg config.Config, log *slog.Logger, privat
 	if private {
 		options.Port, options.UIPort = 0, -1
 	}
-	// A process that was killed a moment ago may not have let go yet.
-	for deadline := time.Now().Add(lockPatience); ; {
+	// A process that was just killed may still hold the lock.
+	for deadline := time.Now().Add(lockTimeout); ; {
 		started, err := engine.Start(ctx, options)
 		if !errors.Is(err, engine.ErrInUse) {
 			return started, err
@@ -42,18 +42,18 @@ func OpenEngine(ctx context.Context, cfg config.Config, log *slog.Logger, privat
 		if time.Now().After(deadline) || ctx.Err() != nil {
 			return nil, inUse(cfg)
 		}
-		time.Sleep(lockLook)
+		time.Sleep(lockInterval)
 	}
 }
 
 const (
-	// lockPatience is how long we wait for a home that somebody else has.
-	lockPatience = time.Second
-	// lockLook is how often we try to get it.
-	lockLook = 20 * time.Millisecond
+	// lockTimeout bounds the wait for a home that another process holds.
+	lockTimeout = time.Second
+	// lockInterval is the time between attempts to get it.
+	lockInterval = 20 * time.Millisecond
 )
 
-// inUseError is [engine.ErrInUse], in words that help.
+// inUseError is [engine.ErrInUse] with a message for the user.
 type inUseError struct {
 	message string
 }
@@ -64,12 +64,12 @@ func (e *inUseError) Error() string { return e.message }
 // Unwrap returns [engine.ErrInUse].
 func (e *inUseError) Unwrap() error { return engine.ErrInUse }
 
-// inUse says who has the home.
+// inUse returns an error that names the process holding the home.
 func inUse(cfg config.Config) error {
 	info, err := ReadRun(cfg.DataDir())
 	if err != nil || info.PID == 0 {
 		return &inUseError{cfg.Home + " is in use by another holdfast process"}
 	}
-	return &inUseError{fmt.Sprintf("holdfast runs already on %s: process %d, since %s, API %s, UI %s",
+	return &inUseError{fmt.Sprintf("holdfast is already running on %s: process %d, since %s, API %s, UI %s",
 		cfg.Home, info.PID, info.StartedAt.Local().Format(time.DateTime), info.API, info.UI)}
 }

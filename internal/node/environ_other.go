@@ -2,6 +2,6 @@
 
 package node
 
-// hideEnvironment does nothing: only Linux shows a process's environment to
-// others of its user by default.
+// hideEnvironment does nothing: only Linux exposes the environment of a process to
+// other processes of its user by default.
 func hideEnvironment() error { return nil }

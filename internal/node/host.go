@@ -18,21 +18,22 @@ import (
 )
 
 const (
-	// healthPatience is how long an API has to say that it is there.
-	healthPatience = 2 * time.Second
-	// hostPatience is how long a process that has the home, but no API yet, has to
-	// open one, or to leave.
-	hostPatience = 10 * time.Second
-	hostPause    = 200 * time.Millisecond
+	// healthTimeout bounds a health check.
+	healthTimeout = 2 * time.Second
+	// hostTimeout bounds the wait for a process that holds the home without serving an
+	// API: it may be starting or exiting.
+	hostTimeout  = 10 * time.Second
+	hostInterval = 200 * time.Millisecond
 )
 
-// ReachAgent finds the agent that runs, or runs one. Leave ends what it started.
-// Failed is told when an agent that it runs fails.
+// ReachAgent connects to the running agent, or runs one in this process. The caller
+// calls leave at the end. If the agent of this process fails, it calls failed. Closing
+// interrupt aborts with [cli.ErrInterrupted].
 func ReachAgent(
 	ctx context.Context, failed context.CancelCauseFunc, cfg config.Config, log *slog.Logger, interrupt <-chan struct{},
 ) (_ APIAgent, leave func(), err error) {
 	token := cfg.Channels.HTTP.Token.Reveal()
-	deadline := time.Now().Add(hostPatience)
+	deadline := time.Now().Add(hostTimeout)
 	for {
 		if url := FindAPI(ctx, cfg); url != "" {
 			return APIAgent{client.New(url, token)}, func() {}, nil
@@ -53,13 +54,13 @@ func ReachAgent(
 			return APIAgent{}, nil, cli.ErrInterrupted
 		case <-ctx.Done():
 			return APIAgent{}, nil, context.Cause(ctx)
-		case <-time.After(hostPause):
+		case <-time.After(hostInterval):
 		}
 	}
 }
 
-// hostNode opens everything for us alone. An interrupt ends only the start: what
-// is open then has to outlive it, to be told that it shall stop.
+// hostNode opens a private node. An interrupt aborts only the start: an open node must
+// outlive it to stop the turn.
 func hostNode(ctx context.Context, cfg config.Config, log *slog.Logger, interrupt <-chan struct{}) (*Node, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	opened := make(chan struct{})
@@ -81,7 +82,8 @@ func hostNode(ctx context.Context, cfg config.Config, log *slog.Logger, interrup
 	return nil, context.Cause(ctx)
 }
 
-// runBeside runs the node until stop is called. Failed is told if it ends before.
+// runBeside runs the node in the background until stop is called. It calls failed if
+// the node ends before.
 func (n *Node) runBeside(failed context.CancelCauseFunc) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -92,7 +94,7 @@ func (n *Node) runBeside(failed context.CancelCauseFunc) (stop func()) {
 		}
 	}()
 	return func() {
-		n.Temporal.AwaitIdle(leavePatience)
+		n.Temporal.AwaitIdle(leaveTimeout)
 		cancel()
 		<-ended
 		n.leaving = true
@@ -100,13 +102,12 @@ func (n *Node) runBeside(failed context.CancelCauseFunc) (stop func()) {
 	}
 }
 
-// leavePatience bounds the wait for the run to close whose reply is shown.
-const leavePatience = 500 * time.Millisecond
+// leaveTimeout bounds the wait for the runs to close after the last reply.
+const leaveTimeout = 500 * time.Millisecond
 
-// FindAPI returns the base of the API that serves this home: that of the process
-// that runs on it, or the configured one. The default address counts only if
-// something runs here: on its own it may as well belong to another home. Empty if
-// none answers.
+// FindAPI returns the base URL of the API that serves this home: that of the process
+// running on it, or the configured one; empty if none answers. The default address is
+// tried only if a process runs here, since it may belong to another home.
 func FindAPI(ctx context.Context, cfg config.Config) string {
 	info, err := ReadRun(cfg.DataDir())
 	if err == nil && info.API != "" && healthy(ctx, info.API) {
@@ -122,7 +123,7 @@ func FindAPI(ctx context.Context, cfg config.Config) string {
 	return ""
 }
 
-// ListenURL is where an API that listens on an address is reached from here.
+// ListenURL returns the URL of a local server by its listen address.
 func ListenURL(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil || port == "0" {
@@ -135,7 +136,7 @@ func ListenURL(listen string) string {
 }
 
 func healthy(ctx context.Context, url string) bool {
-	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	health, err := client.New(url, "").Health(ctx)
 	return err == nil && health.Status == "ok" && health.Version != ""

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// identityPrefix is shared by all the processes that ever owned a data folder's
-// engine, and by no others.
+// identityPrefix is common to all processes that ever owned the engine of a data
+// directory, and only to them.
 func identityPrefix(data string) string {
 	sum := sha256.Sum256([]byte(data))
 	return "holdfast@" + hex.EncodeToString(sum[:4]) + "/"
 }
 
-// NewIdentity names this process in histories: whose data, which process, since
-// when, since process IDs come again.
+// NewIdentity names this process in workflow histories: by data directory, process ID
+// and, since process IDs are reused, time.
 func NewIdentity(data string) string {
 	return fmt.Sprintf("%s%d/%d", identityPrefix(data), os.Getpid(), time.Now().UnixMilli())
 }

@@ -2,7 +2,7 @@ package node
 
 import (
 	"context"
-	_ "time/tzdata" // so that zones are known on machines that have none
+	_ "time/tzdata" // for machines without a time zone database
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/http"
@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
 
-// newJobs makes what keeps the scheduled prompts.
+// newJobs creates the store of scheduled prompts.
 func (n *Node) newJobs(context.Context) error {
 	n.Jobs = schedule.New(Scheduling(n.Config, schedule.Options{
 		Client: n.Temporal, Store: n.Store, IsOperator: isOperator, Logger: n.log.With("component", "jobs"),
@@ -20,7 +20,7 @@ func (n *Node) newJobs(context.Context) error {
 	return nil
 }
 
-// Scheduling adds to options what the config says.
+// Scheduling adds the configured settings to options.
 func Scheduling(cfg config.Config, options schedule.Options) schedule.Options {
 	options.CatchUp, options.Shortest = cfg.Jobs.CatchUp, cfg.Jobs.MinEvery
 	options.Overlap = dispatch.Overlap(cfg.Jobs.Overlap)
@@ -30,7 +30,7 @@ func Scheduling(cfg config.Config, options schedule.Options) schedule.Options {
 	return options
 }
 
-// jobOptions are how the worker runs jobs.
+// jobOptions returns the options of the activities that run jobs.
 func (n *Node) jobOptions() activities.JobOptions {
 	beat := n.Config.Heartbeat
 	_, push := n.push[beat.Channel]
@@ -40,8 +40,8 @@ func (n *Node) jobOptions() activities.JobOptions {
 	}
 }
 
-// isOperator reports whether a message is from who runs this: the command line, or
-// another client of the API that does not say in whose name it speaks.
+// isOperator reports whether a message comes from the operator: from the command line or
+// from another API client that does not name a sender.
 func isOperator(route domain.Route) bool {
 	return route.Channel == http.Name && route.Sender == http.DefaultSender
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/mcp"
 )
 
-// openMCP makes the connections to the MCP servers of the config; nil if there are
-// none. It waits for none of them.
+// openMCP connects to the configured MCP servers in the background; nil if there are
+// none.
 func (n *Node) openMCP() (*mcp.Servers, error) {
 	configured := n.Config.Tools.MCP.Servers
 	if len(configured) == 0 {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil //nolint:nilnil // no servers
 	}
 	options := mcp.Options{Dir: n.Config.Workspace, Version: build.Version, Logger: n.log.With("component", "mcp")}
 	for _, name := range slices.Sorted(maps.Keys(configured)) {

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// Versions keeps the versions of memory in the store.
+// Versions stores versions of memory files.
 type Versions struct{ Store *store.Store }
 
 // Save implements [memory.Versions].
@@ -16,7 +16,7 @@ func (v Versions) Save(ctx context.Context, path, hash string, content []byte) e
 	return v.Store.SaveVersion(ctx, path, hash, content)
 }
 
-// Scopes is whose memory a message belongs to, as the config says.
+// Scopes returns a function that maps a message to its memory scope.
 func Scopes(cfg config.Memory) func(channel, chat, sender string) memory.Scope {
 	return func(channel, chat, sender string) memory.Scope {
 		kind := memory.Kind(cfg.Scope)
@@ -24,7 +24,7 @@ func Scopes(cfg config.Memory) func(channel, chat, sender string) memory.Scope {
 			kind = usualScope(channel, chat)
 		}
 		scope, err := memory.ScopeOf(kind, channel, chat, sender)
-		if err != nil { // who wrote is not known: they get no memory but the shared one
+		if err != nil { // an unknown sender: only the shared memory
 			return memory.Scope{}
 		}
 		return scope

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 )
 
-// NewMetrics returns the instruments of this process; nil if nobody reads them.
+// NewMetrics returns the metrics of this process; nil if they are off.
 func NewMetrics(cfg config.Config) *metrics.Metrics {
 	if cfg.Metrics.Listen == "" {
 		return nil
@@ -18,16 +18,16 @@ func NewMetrics(cfg config.Config) *metrics.Metrics {
 	return metrics.New(build.Version)
 }
 
-// ServeMetrics lets Prometheus read m.
+// ServeMetrics serves m to Prometheus.
 func ServeMetrics(ctx context.Context, m *metrics.Metrics, cfg config.Config, log *slog.Logger) (*metrics.Server, error) {
 	server, err := m.Serve(ctx, cfg.Metrics.Listen, log)
 	if err != nil {
-		return nil, fmt.Errorf("open the metrics (metrics.listen, which each process needs for itself): %w", err)
+		return nil, fmt.Errorf("serve metrics (metrics.listen, which must differ between processes): %w", err)
 	}
 	return server, nil
 }
 
-// serveMetrics serves what this process counts, and what the store knows.
+// serveMetrics serves the metrics of this process and of the store.
 func (n *Node) serveMetrics(ctx context.Context) (err error) {
 	if n.metrics == nil {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 )
 
-// DemoModel is the model of the built-in demo.
+// DemoModel is the name of the built-in demo model.
 const DemoModel = "demo"
 
 // Model is an open model.
@@ -29,9 +29,8 @@ type Model struct {
 	Close func()
 }
 
-// OpenModel makes a client for the configured model. With none configured it is
-// the first provider that has a key, else Ollama if it answers, else the demo.
-// Its calls are counted by m.
+// OpenModel opens the configured model. Without one it takes the first provider with a
+// key, else a local Ollama, else the demo model. m counts its calls.
 func OpenModel(ctx context.Context, cfg config.Config, log *slog.Logger, m *metrics.Metrics) (Model, error) {
 	if cfg.Model == DemoModel || cfg.Model == DemoModel+"/"+DemoModel {
 		return openDemo(ctx, m)
@@ -53,7 +52,7 @@ func OpenModel(ctx context.Context, cfg config.Config, log *slog.Logger, m *metr
 	return withFallbacks(first, cfg, log, m)
 }
 
-// withFallbacks is a model that others stand in for when it cannot answer.
+// withFallbacks returns first with the configured fallbacks.
 func withFallbacks(first Model, cfg config.Config, log *slog.Logger, m *metrics.Metrics) (Model, error) {
 	models := []Model{first}
 	closeAll := func() {
@@ -87,7 +86,7 @@ func withFallbacks(first Model, cfg config.Config, log *slog.Logger, m *metrics.
 	return first, nil
 }
 
-// prices are what model calls cost: what is known, and what the config says.
+// prices returns the known and the configured prices.
 func prices(cfg config.Config) *price.Table {
 	own := make(map[string]price.Price, len(cfg.Prices))
 	for name, p := range cfg.Prices {
@@ -130,7 +129,7 @@ func OpenChoice(choice llm.Choice, cfg config.Config, m *metrics.Metrics) (Model
 }
 
 func openDemo(ctx context.Context, m *metrics.Metrics) (Model, error) {
-	// It lives until it is closed: what opens us ends long before.
+	// The demo outlives ctx, which ends with the start.
 	url, stop, err := demo.Start(context.WithoutCancel(ctx))
 	if err != nil {
 		return Model{}, fmt.Errorf("start the demo model: %w", err)
@@ -145,10 +144,10 @@ func openDemo(ctx context.Context, m *metrics.Metrics) (Model, error) {
 	return Model{Model: opened, Close: func() { client.Close(); stop() }}, nil
 }
 
-// ollamaPatience is how long a local Ollama has to answer.
-const ollamaPatience = 300 * time.Millisecond
+// ollamaTimeout bounds the search for a local Ollama.
+const ollamaTimeout = 300 * time.Millisecond
 
-// LocalOllama looks for an Ollama on this machine and takes its first model.
+// LocalOllama returns the first model of an Ollama running on this machine.
 func LocalOllama(ctx context.Context) (llm.Choice, bool) {
 	choice, err := llm.Choose("ollama/any", []llm.Configured{{Name: "ollama"}})
 	if err != nil {
@@ -159,7 +158,7 @@ func LocalOllama(ctx context.Context) (llm.Choice, bool) {
 		return llm.Choice{}, false
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(ctx, ollamaPatience)
+	ctx, cancel := context.WithTimeout(ctx, ollamaTimeout)
 	defer cancel()
 	models, err := client.Models(ctx)
 	if err != nil || len(models) == 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 )
 
-// models are those that sessions are told to use, each opened when it is first
-// needed. Safe for concurrent use.
+// models opens the models that sessions were switched to, on first use. It is safe for
+// concurrent use.
 type models struct {
 	cfg     config.Config
 	log     *slog.Logger
@@ -25,8 +25,8 @@ type models struct {
 	opened map[string]Model
 }
 
-// open returns a model by its name, provider/model. The provider has to be one that
-// is configured, or a gateway that takes the name.
+// open returns the model named provider/model. The provider must be configured, or a
+// gateway that accepts the name.
 func (m *models) open(name string) (activities.Model, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,7 +54,7 @@ func (m *models) openNew(name string) (Model, error) {
 	return OpenModel(context.Background(), cfg, m.log, m.metrics)
 }
 
-// check refuses names that would be taken for a model of whichever provider there is.
+// check rejects names that would resolve to a model of any configured provider.
 func (m *models) check(name string) error {
 	if name == DemoModel+"/"+DemoModel {
 		return nil
@@ -65,15 +65,15 @@ func (m *models) check(name string) error {
 	}
 	provider, rest, _ := strings.Cut(name, "/")
 	if provider == "" || rest == "" {
-		return fmt.Errorf("%q is no provider and model; name the model as provider/model", name)
+		return fmt.Errorf("%q is not of the form provider/model", name)
 	}
 	if !strings.EqualFold(provider, choice.Name) && !choice.Provider.Gateway {
-		return fmt.Errorf("%s is no provider that is configured; name the model as provider/model", provider)
+		return fmt.Errorf("provider %s is not configured; name the model as provider/model", provider)
 	}
 	return nil
 }
 
-// close closes those that were opened.
+// close closes the open models.
 func (m *models) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -78,7 +78,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, r Roles) (_ 
 		}
 	}()
 	if err := hideEnvironment(); err != nil {
-		return nil, fmt.Errorf("keep the agent's commands from reading our keys: %w", err)
+		return nil, fmt.Errorf("hide API keys from the agent's commands: %w", err)
 	}
 	if err := MakeDirs(cfg.DataDir(), cfg.Workspace); err != nil {
 		return nil, err
@@ -98,13 +98,13 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, r Roles) (_ 
 func MakeDirs(dirs ...string) error {
 	for _, dir := range dirs {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("make %s (HOLDFAST_HOME chooses another home): %w", dir, err)
+			return fmt.Errorf("create %s (set HOLDFAST_HOME to use another home): %w", dir, err)
 		}
 	}
 	return nil
 }
 
-// openParts opens what does not depend on each other, side by side.
+// openParts opens the independent parts concurrently.
 func (n *Node) openParts(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if n.ownsEngine() {
@@ -119,7 +119,7 @@ func (n *Node) openParts(ctx context.Context) error {
 		return err
 	})
 	err := group.Wait()
-	// Undone in this order, last first: what uses another goes before it.
+	// Closed in reverse order, after what uses them.
 	if n.Engine != nil {
 		n.onClose(n.stopEngine)
 	}
@@ -176,8 +176,8 @@ func (n *Node) openWorker(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// newStarter makes what brings messages to their sessions: those of users, and a
-// worker's own.
+// newStarter creates the starter, which signals messages to their sessions: those of
+// users, and those that a worker creates.
 func (n *Node) newStarter(context.Context) (err error) {
 	n.Starter, err = starter.New(starter.Options{
 		Client: n.Temporal.SDK(), Store: n.Store, Events: n.Events, Logger: n.log, Model: n.Model.Title(),
@@ -205,7 +205,7 @@ func (n *Node) openStarter(ctx context.Context) (err error) {
 	return n.Starter.Recover(ctx)
 }
 
-// Run runs the receivers until ctx ends or the engine dies.
+// Run runs the receivers until ctx ends or the engine stops.
 func (n *Node) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -214,7 +214,7 @@ func (n *Node) Run(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
 			case <-n.Engine.Done():
-				cancel(fmt.Errorf("the engine died: %w", n.Engine.Err()))
+				cancel(fmt.Errorf("engine stopped: %w", n.Engine.Err()))
 			}
 		}()
 	}
@@ -244,7 +244,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return nil
 }
 
-// APIURL is the base of this process's HTTP API; empty if it has none.
+// APIURL is the base URL of this process's HTTP API; empty if it has none.
 func (n *Node) APIURL() string {
 	if n.http == nil {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// RunInfo says who runs a home and where its services are. It is a note for other
-// commands; who really runs is decided by the lock on the engine's data.
+// RunInfo describes the process running on a home to other commands. It is only a hint:
+// the lock on the engine's data decides which process runs.
 type RunInfo struct {
 	PID       int       `json:"pid"`
 	Identity  string    `json:"identity"` // of its Temporal worker
@@ -26,14 +26,14 @@ type RunInfo struct {
 
 func RunFile(data string) string { return filepath.Join(data, "run.json") }
 
-// ReadRun returns the note in a data folder; the zero value if there is none.
+// ReadRun reads run.json in a data directory; the zero value if there is none.
 func ReadRun(data string) (RunInfo, error) {
 	raw, err := os.ReadFile(RunFile(data))
 	if errors.Is(err, fs.ErrNotExist) {
 		return RunInfo{}, nil
 	}
 	if err != nil {
-		return RunInfo{}, fmt.Errorf("read who runs here: %w", err)
+		return RunInfo{}, fmt.Errorf("read run.json: %w", err)
 	}
 	var info RunInfo
 	if err := json.Unmarshal(raw, &info); err != nil {
@@ -42,24 +42,23 @@ func ReadRun(data string) (RunInfo, error) {
 	return info, nil
 }
 
-// WriteRun replaces the note in one step, so that a reader never sees half of it.
+// WriteRun replaces run.json atomically.
 func WriteRun(data string, info RunInfo) error {
 	raw, err := json.MarshalIndent(info, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode who runs here: %w", err)
+		return fmt.Errorf("encode run.json: %w", err)
 	}
 	temporary := RunFile(data) + ".tmp"
 	if err := os.WriteFile(temporary, append(raw, '\n'), 0o600); err != nil {
-		return fmt.Errorf("note who runs here: %w", err)
+		return fmt.Errorf("write run.json: %w", err)
 	}
 	if err := os.Rename(temporary, RunFile(data)); err != nil {
-		return fmt.Errorf("note who runs here: %w", err)
+		return fmt.Errorf("write run.json: %w", err)
 	}
 	return nil
 }
 
-// Listens reports whether something takes connections at an address of this
-// machine.
+// Listens reports whether a local address accepts connections.
 func Listens(ctx context.Context, address string) bool {
 	dialer := net.Dialer{Timeout: time.Second}
 	conn, err := dialer.DialContext(ctx, "tcp", address)

@@ -11,7 +11,7 @@ import (
 
 func (n *Node) openStore(ctx context.Context) (err error) {
 	dsn := n.Config.StoreDSN()
-	// A damaged page may be met only when a message is half way through.
+	// Otherwise a damaged page could fail a message half way through.
 	if _, err := store.Inspect(ctx, dsn); err != nil {
 		return err
 	}

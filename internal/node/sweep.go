@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// commandSweep is how often the files of old commands are removed.
+	// commandSweep is the interval between removals of old command files.
 	commandSweep = time.Hour
-	// commandAge is how long they are kept: longer than a call is retried, which is
-	// 30 days, since an attempt that does not find its command runs it.
+	// commandAge is how long they are kept. It must exceed the 30 days for which a call
+	// is retried: an attempt that does not find its command runs it again.
 	commandAge = 45 * 24 * time.Hour
 )
 
-// sweepCommands removes what is left of commands that ended long ago.
+// sweepCommands removes the files of commands that ended long ago.
 func (n *Node) sweepCommands(ctx context.Context) {
 	ticker := time.NewTicker(commandSweep)
 	defer ticker.Stop()
@@ -31,14 +31,14 @@ func (n *Node) sweepCommands(ctx context.Context) {
 	}
 }
 
-// sessionSweep is how often sessions that are no longer used are removed.
+// sessionSweep is the interval between removals of unused sessions.
 const sessionSweep = time.Hour
 
-// sweepSessions removes sessions that were not used for as long as the config says.
+// sweepSessions removes sessions that were unused for the configured retention.
 func (n *Node) sweepSessions(ctx context.Context) {
 	commands, err := OpenCommands(n.Config, n.log)
 	if err != nil {
-		n.log.Warn("old sessions are not removed", "err", err)
+		n.log.Warn("old sessions not removed", "err", err)
 		return
 	}
 	r := removal.Remover{Store: n.Store, Workspace: n.Config.Workspace, Commands: commands}

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/web"
 )
 
-// newTools returns the tools that an agent and its subagents have.
+// newTools returns the tools shared by the agent and its subagents.
 func newTools(cfg config.Config, commands *supervisor.Supervisor, remembered fs.Memory) ([]tool.Tool, error) {
 	files, err := fs.New(fs.Options{Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace, Memory: remembered})
 	if err != nil {
@@ -28,7 +28,7 @@ func newTools(cfg config.Config, commands *supervisor.Supervisor, remembered fs.
 	}
 	sessions, err := shell.NewSessions(options)
 	if err != nil {
-		return nil, fmt.Errorf("make the tools of commands with input: %w", err)
+		return nil, fmt.Errorf("make the exec session tools: %w", err)
 	}
 	sites, err := web.New(web.Options{Search: searchOf(cfg.Tools.Web)})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package removal deletes sessions for good, on request or once they are old.
+// Package removal permanently deletes sessions, on request or after their retention.
 package removal
 
 import (
@@ -17,11 +17,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
 
-// removalLimit bounds the turns that are removed at once: other writers wait for as
-// long as that takes.
+// removalLimit bounds the turns removed in one transaction, which blocks other writers.
 const removalLimit = 20
 
-// ErrCommandRuns says that a command of a session goes on between its turns.
+// ErrCommandRuns says that a command of the session is still running.
 var ErrCommandRuns = fmt.Errorf("%w: a command is running", store.ErrAtWork)
 
 // Remover removes sessions with their attached files and commands.
@@ -31,9 +30,9 @@ type Remover struct {
 	Commands  *supervisor.Supervisor
 }
 
-// Remove removes a session, and returns how many turns that were. If before is not
-// zero, it must not have been used since. Files go first: what is left by a removal
-// that was interrupted is removed by the next.
+// Remove removes a session and returns its number of turns. A session used after before
+// is kept, unless before is zero. Files are removed first, so that the next attempt
+// completes an interrupted removal.
 func (r Remover) Remove(ctx context.Context, key string, before time.Time) (turns int, err error) {
 	running, err := shell.Background(ctx, r.Store, r.Commands, key)
 	if err != nil {
@@ -63,10 +62,10 @@ func (r Remover) Remove(ctx context.Context, key string, before time.Time) (turn
 	}
 }
 
-// commandLimit is how much is shown of a command, in characters.
+// commandLimit bounds a command in an error, in bytes.
 const commandLimit = 80
 
-// StopCommands ends the commands that go on between the turns of a session.
+// StopCommands stops the running commands of a session.
 func (r Remover) StopCommands(ctx context.Context, key string) error {
 	running, err := shell.Background(ctx, r.Store, r.Commands, key)
 	if err != nil {
@@ -79,8 +78,8 @@ func (r Remover) StopCommands(ctx context.Context, key string) error {
 	return r.Commands.Stop(ctx, keys...)
 }
 
-// removeCommands removes what is known of the commands that calls of a part of a
-// session ran on this machine.
+// removeCommands removes the files of the commands that a part of a session ran on this
+// machine.
 func (r Remover) removeCommands(ctx context.Context, part store.Removal) error {
 	for _, turn := range part.Turns {
 		intents, err := r.Store.Intents(ctx, turn)
@@ -103,8 +102,8 @@ func (r Remover) removeCommands(ctx context.Context, part store.Removal) error {
 	return nil
 }
 
-// removeFiles removes what belongs to a part of a session in the workspace: files
-// that came with its messages, and whole results of its calls.
+// removeFiles removes the files of a part of a session from the workspace: attachments
+// and full tool results.
 func removeFiles(workspace string, part store.Removal) error {
 	root, err := os.OpenRoot(workspace)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,27 +12,26 @@ import (
 // batch is how many unused sessions are looked up at once.
 const batch = 100
 
-// RemoveUnused removes the sessions that were last used before a time and have
-// nothing to do, and returns how many. One that cannot be removed does not keep the
-// others.
+// RemoveUnused removes idle sessions that were last used before a time, and returns how
+// many. It continues with the others if one cannot be removed.
 func (r Remover) RemoveUnused(ctx context.Context, before time.Time) (removed int, failed error) {
 	for {
 		keys, err := r.Store.Unused(ctx, before, batch)
 		if err != nil {
 			return removed, err
 		}
-		some := false
+		progress := false
 		for _, key := range keys {
 			_, err := r.Remove(ctx, key, before)
 			switch {
-			case errors.Is(err, store.ErrAtWork), errors.Is(err, domain.ErrNotFound): // used, or removed with its parent, in between
+			case errors.Is(err, store.ErrAtWork), errors.Is(err, domain.ErrNotFound): // used or removed in the meantime
 			case err != nil:
 				failed = err
 			default:
-				removed, some = removed+1, true
+				removed, progress = removed+1, true
 			}
 		}
-		if !some {
+		if !progress {
 			return removed, failed
 		}
 	}
