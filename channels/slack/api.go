@@ -11,10 +11,10 @@ import (
 
 const (
 	callTimeout = 30 * time.Second // of a call of the Web API
-	fileTimeout = 5 * time.Minute  // of fetching a file
+	fileTimeout = 5 * time.Minute  // of a download
 )
 
-// apiURL is the address of the Web API, with a slash at the end.
+// apiURL returns the address of the Web API, with a trailing slash.
 func (o Options) apiURL() string {
 	if o.APIURL == "" {
 		return slack.APIURL
@@ -22,8 +22,7 @@ func (o Options) apiURL() string {
 	return strings.TrimSuffix(o.APIURL, "/") + "/"
 }
 
-// newAPI returns a client that makes one attempt at each call: trying again is the
-// engine's business.
+// newAPI returns a client that makes one attempt at each call: Temporal retries.
 func newAPI(o Options) *slack.Client {
 	return slack.New(o.BotToken,
 		slack.OptionHTTPClient(newHTTP(o, callTimeout)),
@@ -35,13 +34,13 @@ func newAPI(o Options) *slack.Client {
 func newHTTP(o Options, timeout time.Duration) *http.Client {
 	api, err := url.Parse(o.apiURL())
 	if err != nil {
-		api = &url.URL{} // every call will say what is wrong with it
+		api = &url.URL{} // every call will report what is wrong with it
 	}
 	return &http.Client{Timeout: timeout, Transport: bearer{o: o, api: api, next: http.DefaultTransport}}
 }
 
-// bearer puts the token into the Authorization header of calls of the API: Slack
-// takes that as well as the form's field, some proxies and emulators nothing else.
+// bearer puts the token into the Authorization header of API calls. Slack also accepts the
+// form field; some proxies and emulators accept the header only.
 type bearer struct {
 	o    Options
 	api  *url.URL
@@ -66,8 +65,8 @@ func sameHost(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
-// mayReceiveToken reports whether a file at this address is Slack's to serve: what
-// is attached to a message can be anywhere.
+// mayReceiveToken reports whether Slack serves files at this address: files attached to a
+// message may be elsewhere.
 func (o Options) mayReceiveToken(address *url.URL) bool {
 	if api, err := url.Parse(o.apiURL()); err == nil && sameHost(address, api) {
 		return true
@@ -81,7 +80,7 @@ func (o Options) mayReceiveToken(address *url.URL) bool {
 	return false
 }
 
-// splitScopes reads the header that lists a token's scopes.
+// splitScopes parses the header that lists a token's scopes.
 func splitScopes(header string) []string {
 	return strings.FieldsFunc(header, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -2,8 +2,8 @@ package slack
 
 import "context"
 
-// CheckConnection asks Slack for a connection of Socket Mode and opens none. Its
-// error is a remote.Error.
+// CheckConnection asks Slack for a Socket Mode connection without opening it. Its error is
+// a remote.Error.
 func (c *Channel) CheckConnection(ctx context.Context) error {
 	return c.call(ctx, "apps.connections.open", "", func(ctx context.Context) error {
 		_, _, err := c.api.StartSocketModeContext(ctx)
@@ -11,6 +11,6 @@ func (c *Channel) CheckConnection(ctx context.Context) error {
 	})
 }
 
-// ErrorCode is Slack's word for why a call failed, such as token_revoked; empty if it
-// was not Slack that said so.
+// ErrorCode returns the error code in Slack's answer, such as token_revoked; empty if Slack
+// did not answer.
 func ErrorCode(err error) string { return code(err) }

@@ -12,10 +12,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// operatorDelay is how long to wait for somebody to put the app in order.
+// operatorDelay is the delay of the next attempt while the operator has to fix the app.
 const operatorDelay = 30 * time.Second
 
-// gone are Slack's errors that say that a chat cannot be written to any more.
+// gone are Slack's errors for a chat that cannot be written to any more.
 var gone = map[string]bool{
 	"channel_not_found": true, "is_archived": true, "not_in_channel": true, "channel_is_archived": true,
 	"user_not_found": true, "cannot_dm_bot": true, "user_disabled": true, "thread_not_found": true,
@@ -23,8 +23,8 @@ var gone = map[string]bool{
 	"restricted_action_non_threadable_channel": true, "messages_tab_disabled": true,
 }
 
-// misconfigured are Slack's errors that the operator can do something about, with
-// what. Replies wait for that.
+// misconfigured are Slack's errors that the operator can fix, with a hint. Replies wait
+// until they are fixed.
 var misconfigured = map[string]string{
 	"not_authed":              "channels.slack.bot_token is not set",
 	"invalid_auth":            "the bot token is not valid",
@@ -40,16 +40,16 @@ var misconfigured = map[string]string{
 	"access_denied":           "the app has no access",
 }
 
-// unavailable are Slack's errors of the moment.
+// unavailable are Slack's temporary errors.
 var unavailable = map[string]bool{
 	"internal_error": true, "fatal_error": true, "service_unavailable": true, "request_timeout": true,
 	"team_added_to_org": true, "accesslimited": true, "external_channel_migrating": true, "streaming_state_conflict": true,
 }
 
-// limited are Slack's errors that stand for status 429.
+// limited are Slack's errors that mean status 429.
 var limited = map[string]bool{"ratelimited": true, "rate_limited": true, "message_limit_exceeded": true}
 
-// failure is err as a [remote.Error].
+// failure returns err as a [remote.Error].
 func failure(err error) error {
 	failed := &remote.Error{Service: Name, Err: err}
 	if wait, ok := errors.AsType[*slack.RateLimitedError](err); ok {
@@ -57,17 +57,17 @@ func failure(err error) error {
 		return failed
 	}
 	if status, ok := errors.AsType[slack.StatusCodeError](err); ok {
-		return between(failed, status.Code)
+		return intermediate(failed, status.Code)
 	}
 	if answer, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
-		return answered(failed, answer)
+		return classify(failed, answer)
 	}
 	return failed
 }
 
-// between is for a status that Slack does not refuse with, it says so in an answer
-// with status 200: something on the way does.
-func between(failed *remote.Error, status int) error {
+// intermediate is for a status other than 200. Slack itself refuses with status 200, so a
+// 4xx comes from a proxy.
+func intermediate(failed *remote.Error, status int) error {
 	failed.Status = status
 	if failed.Permanent() {
 		failed.Status, failed.RetryAfter = http.StatusBadGateway, operatorDelay
@@ -75,9 +75,8 @@ func between(failed *remote.Error, status int) error {
 	return failed
 }
 
-// answered adds to a failed call what Slack's error means. One that is not known is
-// final.
-func answered(failed *remote.Error, answer slack.SlackErrorResponse) error {
+// classify adds to a failed call what Slack's error means. An unknown one is permanent.
+func classify(failed *remote.Error, answer slack.SlackErrorResponse) error {
 	hint, operator := misconfigured[answer.Err]
 	switch {
 	case gone[answer.Err]:
@@ -98,7 +97,7 @@ func answered(failed *remote.Error, answer slack.SlackErrorResponse) error {
 	return failed
 }
 
-// code is Slack's word for what went wrong; empty if it said none.
+// code returns the error code in Slack's answer; empty if there is none.
 func code(err error) string {
 	if answer, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
 		return answer.Err

@@ -6,17 +6,17 @@ import (
 	"unicode"
 )
 
-// markup is one of Slack's <…>: a link, or a mention of a user, channel, group or
-// everybody, or a date; with a label after a bar or without.
+// markup is one of Slack's <…>: a link, a date, or a mention of a user, channel, group or
+// everybody; with or without a label after a bar.
 var markup = regexp.MustCompile(`<((?:[@#!]|[a-zA-Z][a-zA-Z0-9+.-]*:)[^<>|\n]+)(?:\|([^<>\n]*))?>`)
 
-// unescape undoes what Slack does to text.
+// unescape undoes Slack's escaping.
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// readable is a message's text as a person reads it: without the mention of
-// self (our user ID) that it begins with, links as Markdown, no escapes and no
-// control characters. Mentions of people stay as they are, and so do those of
-// channels without a name: what they are called has to be asked ([chat.Enricher]).
+// readable returns a message's text as a person reads it: without a leading mention of
+// self (our user ID), with links as Markdown, without escapes and control characters.
+// Mentions of people, and of channels without a name, stay as they are: [chat.Enricher]
+// looks up their names.
 func readable(text, self string) string {
 	text = strings.Map(printable, text)
 	text = withoutMention(text, self)
@@ -38,8 +38,7 @@ func readable(text, self string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// withoutMention removes the mention of self that text begins with, and what
-// sets it off.
+// withoutMention removes a leading mention of self and the punctuation after it.
 func withoutMention(text, self string) string {
 	text = strings.TrimSpace(text)
 	if self == "" || !strings.HasPrefix(text, "<@"+self) {
@@ -60,7 +59,7 @@ var emoji = regexp.MustCompile(`^:[a-z0-9_+'-]+:`)
 
 func isEmoji(text string) bool { return emoji.MatchString(text) }
 
-// meaning is what a <target|label> says.
+// meaning returns the text of a <target|label>.
 func meaning(target, label string) string {
 	target, label = unescape.Replace(target), unescape.Replace(label)
 	switch {
@@ -92,7 +91,7 @@ func named(label, otherwise string) string {
 	return label
 }
 
-// printable drops control characters but for line breaks and tabs.
+// printable drops control characters except line breaks and tabs.
 func printable(r rune) rune {
 	if r == '\n' || r == '\t' {
 		return r

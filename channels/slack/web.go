@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// form makes a call of the Web API that the library does not make as we need it.
+// form makes a call of the Web API whose result the library does not decode completely.
 func (c *Channel) form(ctx context.Context, method string, arguments url.Values, answer any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.apiURL()+method, strings.NewReader(arguments.Encode()))
 	if err != nil {
@@ -36,8 +36,8 @@ func (c *Channel) form(ctx context.Context, method string, arguments url.Values,
 	return nil
 }
 
-// put uploads a file to where Slack said, which needs no token. The library's way
-// ends the form twice, which not every server takes.
+// put uploads a file to the URL that Slack returned, which needs no token. The library
+// closes the form twice, which not every server accepts.
 func (c *Channel) put(ctx context.Context, address string, content []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(content))
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Channel) put(ctx context.Context, address string, content []byte) error
 	return status(response)
 }
 
-// status is the error that a response's status stands for.
+// status returns the error of a response's status.
 func status(response *http.Response) error {
 	switch response.StatusCode {
 	case http.StatusOK:
