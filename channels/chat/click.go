@@ -29,7 +29,7 @@ func (h *handler) click(ctx context.Context, c *Click) error {
 // answer accepts a click as the answer to a question. The question's message will say who
 // answered, so the answer needs no reply that everybody has to read.
 func (h *handler) answer(ctx context.Context, c *Click) error {
-	if !domain.IsApprovalID(c.Value) || c.thread() == "" && !c.Direct {
+	if !domain.IsApprovalID(c.Value) {
 		h.log.Warn("click without a question ignored", "action", string(c.Action), "chat", c.Chat, "user_id", c.Sender)
 		return nil
 	}

@@ -23,7 +23,7 @@ func TestClicks(t *testing.T) {
 		"approve":                   {func(c *chat.Click) { c.Action, c.Value = chat.ActionApprove, question }, "/approve " + question, "t2", false},
 		"deny":                      {func(c *chat.Click) { c.Action, c.Value = chat.ActionDeny, question }, "/deny " + question, "t2", false},
 		"approve nothing":           {func(c *chat.Click) { c.Action = chat.ActionApprove }, "", "", false},
-		"approve outside a thread":  {func(c *chat.Click) { c.Action, c.Value, c.Thread = chat.ActionApprove, question, "" }, "", "", false},
+		"approve without threads":   {func(c *chat.Click) { c.Action, c.Value, c.Thread = chat.ActionApprove, question, "" }, "/approve " + question, "", false},
 		"something else":            {func(c *chat.Click) { c.Action = "dance" }, "", "", false},
 		"by somebody not allowed":   {func(c *chat.Click) { c.Action, c.Sender = chat.ActionStop, "ben" }, "", "", false},
 		"in a chat that is allowed": {func(c *chat.Click) { c.Action, c.Chat = chat.ActionStop, "team/else" }, "", "", false},
@@ -79,4 +79,8 @@ func TestSlashCommandsInMemory(t *testing.T) {
 	require.NoError(t, r.post(direct))
 	require.Empty(t, say("ana", "new", inDirect), "the reply is a message")
 	require.Equal(t, "/new", r.backend.Accepted()[3].Text)
+
+	inThread := func(c *chat.Command) { c.Thread = "t1" }
+	require.Empty(t, say("ana", "new", inThread), "where threads have commands")
+	require.Equal(t, "t1", r.backend.Accepted()[4].Thread)
 }

@@ -30,15 +30,15 @@ func (h *handler) slash(ctx context.Context, c *Command) (string, error) {
 		return helpAnswer(h.o.CommandPrefix), nil
 	}
 	text := strings.TrimSpace("/" + string(command) + " " + arguments)
-	if c.Direct {
-		// A direct message between others looks the same, and the command may be given
-		// there too.
-		ours, err := h.known(ctx, c.Chat, "")
+	if c.Direct || c.Thread != "" {
+		// It is a command of the conversation if we take part in it: the chat may also be a
+		// direct one between others, where commands can be given, too.
+		ours, err := h.known(ctx, c.Chat, c.Thread)
 		if err != nil {
 			return "", fmt.Errorf("look up whether the chat is known: %w", err)
 		}
 		if ours {
-			return "", h.command(ctx, text, "command-"+c.PlatformID, "", &c.Origin)
+			return "", h.command(ctx, text, "command-"+c.PlatformID, c.Thread, &c.Origin)
 		}
 	}
 	switch command {

@@ -94,5 +94,8 @@ func (i *interaction) click(self Identity) *chat.Click {
 	case !c.Direct && c.Thread == "":
 		c.Opens = i.Message.TS
 	}
+	if c.Action != chat.ActionStop && !c.Direct && c.Thread == "" && c.Opens == "" {
+		return nil // an answer without a question
+	}
 	return c
 }
