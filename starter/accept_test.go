@@ -26,7 +26,7 @@ func TestAccept(t *testing.T) {
 	t.Run("stores a message before it is signalled", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.engine.setRefuse(func(m protocol.MessageRef) error {
+		b.engine.Refuse(func(m protocol.MessageRef) error {
 			_, err := b.store.Inbound(context.Background(), m.ID)
 			return err
 		})
@@ -34,7 +34,7 @@ func TestAccept(t *testing.T) {
 		require.Equal(t, channels.Accepted{
 			Message: domain.MessageID("test", "", "1"), Session: "test:c1", WorkflowID: "session/test:c1",
 		}, accepted)
-		require.Equal(t, []string{accepted.Message}, b.engine.signalled())
+		require.Equal(t, []string{accepted.Message}, b.engine.Signalled())
 	})
 
 	t.Run("keeps all that the channel says of it", func(t *testing.T) {
@@ -58,9 +58,9 @@ func TestAccept(t *testing.T) {
 	t.Run("takes a message whose signal fails", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.engine.setRefuse(away)
+		b.engine.Refuse(away)
 		accepted := b.accept(t, inbound("1", "hi"))
-		require.Empty(t, b.engine.signalled())
+		require.Empty(t, b.engine.Signalled())
 		state, err := b.Message(t.Context(), accepted.Message)
 		require.NoError(t, err)
 		require.Equal(t, domain.ReplyQueued, state.Status)
@@ -72,7 +72,7 @@ func TestAccept(t *testing.T) {
 		require.NoError(t, b.store.Close())
 		_, err := b.Accept(t.Context(), inbound("1", "hi"))
 		require.Error(t, err)
-		require.Empty(t, b.engine.signalled())
+		require.Empty(t, b.engine.Signalled())
 	})
 
 	t.Run("signals a duplicate again until it is consumed", func(t *testing.T) {
@@ -83,10 +83,10 @@ func TestAccept(t *testing.T) {
 		require.False(t, first.Duplicate)
 		require.True(t, again.Duplicate)
 		require.Equal(t, first.Message, again.Message)
-		require.Len(t, b.engine.signalled(), 2)
+		require.Len(t, b.engine.Signalled(), 2)
 		b.begin(t, first.Message, 1, first.Message)
 		require.True(t, b.accept(t, inbound("1", "hi")).Duplicate)
-		require.Len(t, b.engine.signalled(), 2)
+		require.Len(t, b.engine.Signalled(), 2)
 	})
 
 	t.Run("refuses an ID that comes again with another text or chat", func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAccept(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := setup(t)
 			slow := time.Second
-			b.engine.setRefuse(func(protocol.MessageRef) error {
+			b.engine.Refuse(func(protocol.MessageRef) error {
 				time.Sleep(slow)
 				return nil
 			})
@@ -121,7 +121,7 @@ func TestAccept(t *testing.T) {
 			}
 			require.Less(t, time.Since(begun), slow)
 			b.Settle()
-			require.Equal(t, sent, b.engine.signalled())
+			require.Equal(t, sent, b.engine.Signalled())
 		})
 	})
 
@@ -129,14 +129,14 @@ func TestAccept(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		b.engine.setRefuse(func(protocol.MessageRef) error {
+		b.engine.Refuse(func(protocol.MessageRef) error {
 			cancel()
 			return nil
 		})
 		accepted, err := b.Accept(ctx, inbound("1", "hi"))
 		require.NoError(t, err)
 		b.Settle()
-		require.Equal(t, []string{accepted.Message}, b.engine.signalled())
+		require.Equal(t, []string{accepted.Message}, b.engine.Signalled())
 	})
 
 	t.Run("tells the engine little, whatever the message", func(t *testing.T) {
@@ -145,8 +145,8 @@ func TestAccept(t *testing.T) {
 		msg := inbound("1", strings.Repeat("<long\x00\xff \"text\">", 100_000))
 		msg.SenderName = strings.Repeat("ü", 1000)
 		b.accept(t, msg)
-		require.LessOrEqual(t, len(b.engine.signals[0].Preview), 120)
-		summary := b.engine.options[0].StaticSummary
+		require.LessOrEqual(t, len(b.engine.Signals()[0].Preview), 120)
+		summary := b.engine.Options()[0].StaticSummary
 		require.LessOrEqual(t, len(summary), 240)
 		require.True(t, strings.HasPrefix(summary, "test c1 · @ü"))
 	})
@@ -181,12 +181,12 @@ func TestCommands(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			accepted := b.accept(t, inbound("1", tt.text))
-			require.Equal(t, tt.command, b.engine.signals[0].Command)
+			require.Equal(t, tt.command, b.engine.Signals()[0].Command)
 			stored, err := b.store.Inbound(t.Context(), accepted.Message)
 			require.NoError(t, err)
 			require.Equal(t, tt.text, stored.Text)
 			if tt.command != domain.CommandNone {
-				require.Contains(t, b.engine.options[0].StaticSummary, `"/`+string(tt.command)+`"`)
+				require.Contains(t, b.engine.Options()[0].StaticSummary, `"/`+string(tt.command)+`"`)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
 package starter
 
-// Settle waits until all that was accepted is signalled, or left to the sweeper.
-func (s *Starter) Settle() { s.signals.wait() }
+// Settle waits until every accepted message is signalled, or its signal has failed.
+func (s *Starter) Settle() { s.signals.Wait() }

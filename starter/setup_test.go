@@ -1,15 +1,14 @@
 package starter_test
 
 import (
-	"context"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/sdk/client"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/dispatch/dispatchtest"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -17,63 +16,9 @@ import (
 	"github.com/holdfast-ai/holdfast/starter"
 )
 
-// engine is a Temporal that takes signals.
-type engine struct {
-	client.Client
-
-	mu      sync.Mutex
-	refuse  func(protocol.MessageRef) error // nil: takes all
-	signals []protocol.MessageRef
-	options []client.StartWorkflowOptions
-}
-
-func (e *engine) SignalWithStartWorkflow(
-	ctx context.Context, _, _ string, arg any, options client.StartWorkflowOptions, _ any, _ ...any,
-) (client.WorkflowRun, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	message := arg.(protocol.MessageRef)
-	if e.refuse != nil {
-		if err := e.refuse(message); err != nil {
-			return nil, err
-		}
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	e.signals, e.options = append(e.signals, message), append(e.options, options)
-	return nil, nil
-}
-
-// ScheduleClient returns one that takes every schedule.
-func (e *engine) ScheduleClient() client.ScheduleClient { return schedules{} }
-
-type schedules struct{ client.ScheduleClient }
-
-func (schedules) Create(context.Context, client.ScheduleOptions) (client.ScheduleHandle, error) {
-	return nil, nil
-}
-
-func (e *engine) setRefuse(refuse func(protocol.MessageRef) error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.refuse = refuse
-}
-
-// signalled returns the IDs of the messages that were signalled.
-func (e *engine) signalled() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var ids []string
-	for _, m := range e.signals {
-		ids = append(ids, m.ID)
-	}
-	return ids
-}
-
 type bundle struct {
 	*starter.Starter
-	engine *engine
+	engine *dispatchtest.Engine
 	store  *store.Store
 	bus    *event.Local
 }
@@ -83,8 +28,12 @@ func setup(t *testing.T) *bundle {
 	s, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(t.TempDir(), "store.db")})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
-	b := &bundle{engine: &engine{}, store: s, bus: event.NewLocal()}
-	b.Starter, err = starter.New(starter.Options{Client: b.engine, Store: s, Events: b.bus, Model: "m", Steps: 3, Steer: true})
+	b := &bundle{engine: &dispatchtest.Engine{}, store: s, bus: event.NewLocal()}
+	d, err := dispatch.NewDispatcher(dispatch.Options{
+		Client: dispatch.New(b.engine, "default"), Store: s, Events: b.bus, Model: "m", Limits: protocol.Limits{Steps: 3},
+	})
+	require.NoError(t, err)
+	b.Starter, err = starter.New(starter.Options{Dispatcher: d, Store: s, Events: b.bus, Steer: true})
 	require.NoError(t, err)
 	return b
 }

@@ -1,18 +1,15 @@
-// Package starter accepts inbound messages: each is made durable, then signalled
-// to its session's workflow, and only then acknowledged. It runs the channels'
-// receivers and is the [channels.Backend] that they ask.
+// Package starter accepts inbound messages: each is stored, then signalled to its
+// session's workflow, and only then acknowledged. It runs the channels' receivers and is
+// the [channels.Backend] that they use.
 package starter
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
-
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -21,49 +18,42 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
-	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-const (
-	// acceptPatience is how long a message waits for its signal before it is
-	// acknowledged anyway: it is durable, and a platform gives up on us after seconds.
-	acceptPatience = 100 * time.Millisecond
-	// signalTimeout bounds one signal. To cancel one that an engine under load has got
-	// to already would be work for nothing.
-	signalTimeout = 10 * time.Second
-	// workflowTaskTimeout is after how long a workflow task whose worker died is
-	// given to another.
-	workflowTaskTimeout = 5 * time.Second
-)
+// signalWait bounds how long a message waits for its signal before it is acknowledged:
+// it is stored, and platforms give up after seconds.
+const signalWait = 100 * time.Millisecond
 
-// Options are what a [Starter] works with. All but Logger and Metrics are required.
-type Options struct {
-	Client        client.Client
-	Store         *store.Store
-	Events        event.Bus
-	Model         string           // as configured, for the UI
-	Steps         int              // model calls in a turn
-	SubagentSteps int              // the same, of a subagent
-	Steer         bool             // messages of the same sender join a running turn
-	Metrics       *metrics.Metrics // nil: nothing is counted
-	Logger        *slog.Logger
+// Dispatcher signals messages to their sessions' workflows, in the order of acceptance.
+// What it fails to signal it signals later.
+type Dispatcher interface {
+	// SignalAccepted signals a message that has just been accepted.
+	SignalAccepted(context.Context, domain.Inbound) error
+	// SignalAgain signals a message that was delivered again.
+	SignalAgain(context.Context, domain.Inbound) error
 }
 
-// Starter turns inbound messages into workflow starts. Safe for concurrent use.
+// Options configure a [Starter]. Metrics and Logger are optional.
+type Options struct {
+	Dispatcher Dispatcher
+	Store      *store.Store
+	Events     event.Bus
+	Steer      bool // messages of the same sender join a running turn
+	Metrics    *metrics.Metrics
+	Logger     *slog.Logger
+}
+
+// Starter accepts messages and runs receivers. Safe for concurrent use.
 type Starter struct {
 	o       Options
 	log     *slog.Logger
-	signals order
-	held    held
+	signals sync.WaitGroup // being sent
 }
 
 // New returns a starter.
 func New(o Options) (*Starter, error) {
-	if o.Client == nil || o.Store == nil || o.Events == nil {
-		return nil, errors.New("starter: client, store and events are required")
-	}
-	if o.Steps < 1 {
-		return nil, errors.New("starter: a turn needs at least one step")
+	if o.Dispatcher == nil || o.Store == nil || o.Events == nil {
+		return nil, errors.New("starter: dispatcher, store and events are required")
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -92,23 +82,35 @@ func (s *Starter) Accept(ctx context.Context, msg domain.Inbound) (channels.Acce
 		s.o.Metrics.Accepted(msg.Channel)
 	}
 	failpoint.Hit("accept.stored")
-	accepted := channels.Accepted{
+	if stored.Turn == "" {
+		s.signal(ctx, stored, fresh)
+		failpoint.Hit("accept.signalled")
+	}
+	return channels.Accepted{
 		Message: stored.ID, Session: stored.Session, WorkflowID: protocol.WorkflowID(stored.Session), Duplicate: !fresh,
-	}
-	if stored.Turn != "" {
-		return accepted, nil
-	}
-	// The caller may go away; what is durable is to be signalled all the same.
-	ctx = context.WithoutCancel(ctx)
-	signalled := s.signals.add(stored.Session, func() { s.bring(ctx, stored) })
-	timer := time.NewTimer(acceptPatience)
+	}, nil
+}
+
+// signal signals a message, and returns when that is done or has taken signalWait.
+func (s *Starter) signal(ctx context.Context, m domain.Inbound, fresh bool) {
+	ctx = context.WithoutCancel(ctx) // the caller may go away, but the message is stored
+	done := make(chan struct{})
+	s.signals.Go(func() {
+		defer close(done)
+		signal := s.o.Dispatcher.SignalAccepted
+		if !fresh {
+			signal = s.o.Dispatcher.SignalAgain
+		}
+		if err := signal(ctx, m); err != nil {
+			s.log.Warn("message accepted but not signalled yet", "session", m.Session, "err", err)
+		}
+	})
+	timer := time.NewTimer(signalWait)
 	defer timer.Stop()
 	select {
-	case <-signalled:
+	case <-done:
 	case <-timer.C:
 	}
-	failpoint.Hit("accept.signalled")
-	return accepted, nil
 }
 
 // command is what a message asks of the session itself. A word is an answer where a
@@ -131,87 +133,4 @@ func (s *Starter) command(ctx context.Context, msg domain.Inbound) (domain.Comma
 		}
 	}
 	return domain.CommandNone, nil
-}
-
-// bring signals an accepted message, or leaves it to the sweeper.
-func (s *Starter) bring(ctx context.Context, m domain.Inbound) {
-	err := s.signalInOrder(ctx, m)
-	if err == nil {
-		return
-	}
-	s.log.Warn("message accepted but not signalled, the sweeper will", "session", m.Session, "err", err)
-	s.held.add(m.Session, m.ID)
-	if err := s.o.Store.Postpone(ctx, m.ID, time.Now().Add(sweepInterval)); err != nil {
-		s.log.Error("sweep not scheduled", "session", m.Session, "err", err)
-	}
-}
-
-// errBehind is returned for a message that has to wait for one before it.
-var errBehind = errors.New("an earlier message of the session is not signalled yet")
-
-// signalInOrder signals a message that has just arrived, unless an earlier one of
-// its session is held.
-func (s *Starter) signalInOrder(ctx context.Context, m domain.Inbound) error {
-	if s.held.any(m.Session) {
-		return errBehind
-	}
-	return s.signal(ctx, m)
-}
-
-// signal tells a message's session of it, starting the session if need be.
-func (s *Starter) signal(ctx context.Context, m domain.Inbound) error {
-	ref := domain.SessionRef{Key: m.Session, Channel: m.Channel}
-	model, err := s.o.Store.SessionModel(ctx, m.Session)
-	if err != nil {
-		return err
-	}
-	preview := text.Cut(text.Line(m.Text), previewLimit)
-	ctx, cancel := context.WithTimeout(ctx, signalTimeout)
-	defer cancel()
-	_, err = s.o.Client.SignalWithStartWorkflow(ctx, protocol.WorkflowID(m.Session),
-		protocol.MessageSignal, protocol.MessageRef{
-			ID: m.ID, Sender: m.Sender, Command: m.Command, Join: !m.Queue, Preview: preview, Child: m.Child,
-		},
-		client.StartWorkflowOptions{
-			TaskQueue:             protocol.AgentQueue,
-			WorkflowTaskTimeout:   workflowTaskTimeout,
-			StaticSummary:         summary(m, preview),
-			TypedSearchAttributes: searchAttributes(m),
-		},
-		protocol.SessionWorkflow, protocol.SessionInput{
-			Session: ref, Model: cmp.Or(model, s.o.Model), Limits: protocol.Limits{Steps: s.o.Steps, SubagentSteps: s.o.SubagentSteps},
-		})
-	if err != nil {
-		return fmt.Errorf("signal %s: %w", protocol.WorkflowID(m.Session), err)
-	}
-	return nil
-}
-
-// previewLimit bounds, in bytes, what a summary shows of a message.
-const previewLimit = 120
-
-// summary is a run's title in the UI: slack C1 · @ana: "deploy staging…".
-func summary(m domain.Inbound, preview string) string {
-	who := m.SenderName
-	if who == "" {
-		who = m.Sender
-	}
-	if m.Command != "" {
-		preview = "/" + string(m.Command)
-	}
-	return text.Cut(fmt.Sprintf("%s %s · @%s: %q", m.Channel, m.Chat, who, preview), 2*previewLimit)
-}
-
-var (
-	channelAttribute = temporal.NewSearchAttributeKeyKeyword(protocol.SearchChannel)
-	sessionAttribute = temporal.NewSearchAttributeKeyKeyword(protocol.SearchSession)
-	senderAttribute  = temporal.NewSearchAttributeKeyKeyword(protocol.SearchSender)
-)
-
-func searchAttributes(m domain.Inbound) temporal.SearchAttributes {
-	return temporal.NewSearchAttributes(
-		channelAttribute.ValueSet(m.Channel),
-		sessionAttribute.ValueSet(text.Cut(m.Session, 255)),
-		senderAttribute.ValueSet(text.Cut(m.Sender, 255)),
-	)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
 	"github.com/holdfast-ai/holdfast/internal/event"
@@ -20,7 +21,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
-	"github.com/holdfast-ai/holdfast/starter"
 	"github.com/holdfast-ai/holdfast/worker"
 )
 
@@ -60,7 +60,9 @@ func TestStopGivesBackWhatRuns(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	receive, err := starter.New(starter.Options{Client: c, Store: s, Events: bus, Steps: 3})
+	dispatcher, err := dispatch.NewDispatcher(dispatch.Options{
+		Client: dispatch.New(c, "default"), Store: s, Events: bus, Limits: protocol.Limits{Steps: 3},
+	})
 	require.NoError(t, err)
 	start := func() *worker.Worker {
 		w, err := worker.New(worker.Options{
@@ -72,8 +74,9 @@ func TestStopGivesBackWhatRuns(t *testing.T) {
 	}
 
 	first := start()
-	_, err = receive.Accept(t.Context(), domain.Inbound{Channel: "memory", PlatformID: "1", Chat: "c1", Sender: "ana", Text: "hi", Push: true})
+	accepted, _, err := s.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "memory:c1", Channel: "memory", Chat: "c1", Sender: "ana", Text: "hi", Push: true})
 	require.NoError(t, err)
+	require.NoError(t, dispatcher.SignalAccepted(t.Context(), accepted))
 	require.NoError(t, model.Await(t.Context(), 1))
 	first.Stop()
 

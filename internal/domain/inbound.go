@@ -21,6 +21,7 @@ type Inbound struct {
 	ID         string // our ID, see [MessageID]
 	Session    string // session key
 	Seq        int64  // increases in the order of acceptance within a session
+	Previous   int64  // on acceptance: the highest Seq among the session's unconsumed messages before it; 0: none
 	Command    Command
 	AcceptedAt time.Time
 	Turn       string    // the turn that consumed it; empty: none yet

@@ -44,11 +44,11 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 		Tools: activities.ToolOptions{
 			Agent: tools, Subagents: subagents, Supervisor: n.Commands, Environment: SkillEnvironment(n.Config.Workspace),
 		},
-		Memory:    activities.MemoryOptions{Files: remembered, Scope: Scopes(n.Config.Memory), Consolidate: n.Starter.Remember},
-		Approvals: activities.ApprovalOptions{Policy: approvals, Decided: n.Starter.Decided},
+		Memory:    activities.MemoryOptions{Files: remembered, Scope: Scopes(n.Config.Memory), Consolidate: n.dispatcher.Consolidate},
+		Approvals: activities.ApprovalOptions{Policy: approvals, Decided: n.dispatcher.SignalDecision},
 		Jobs:      n.jobOptions(),
 		Channels: activities.ChannelOptions{
-			Enrichers: n.enrichers(), Outboxes: outboxes, Signal: n.Starter.Signal, IsOperator: isOperator,
+			Enrichers: n.enrichers(), Outboxes: outboxes, Signal: n.dispatcher.Signal, IsOperator: isOperator,
 		},
 		Metrics: n.metrics, Logger: n.log,
 	})

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -22,6 +23,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
@@ -50,16 +52,17 @@ type Node struct {
 	Events   event.Bus
 	Model    Model
 	Commands *supervisor.Supervisor // runs the agent's commands; nil without a worker
-	Starter  *starter.Starter
+	Starter  *starter.Starter       // nil without that role
 	Jobs     *schedule.Jobs
 
-	log     *slog.Logger
-	roles   Roles
-	metrics *metrics.Metrics // nil if metrics are off
-	worker  *worker.Worker
-	http    *http.Channel
-	scraped *metrics.Server        // nil if metrics are off
-	push    map[string]PushChannel // by name
+	log        *slog.Logger
+	roles      Roles
+	metrics    *metrics.Metrics // nil if metrics are off
+	dispatcher *dispatch.Dispatcher
+	worker     *worker.Worker
+	http       *http.Channel
+	scraped    *metrics.Server        // nil if metrics are off
+	push       map[string]PushChannel // by name
 
 	closers []func() // called in reverse order
 	leaving bool     // the process is about to exit
@@ -86,7 +89,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, r Roles) (_ 
 	if err := n.openChannels(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.newStarter, n.newJobs, n.openWorker, n.openStarter, n.serveMetrics} {
+	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.newDispatcher, n.newJobs, n.openWorker, n.openStarter, n.serveMetrics} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -176,13 +179,12 @@ func (n *Node) openWorker(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// newStarter creates the starter, which signals messages to their sessions: those of
-// users, and those that a worker creates.
-func (n *Node) newStarter(context.Context) (err error) {
-	n.Starter, err = starter.New(starter.Options{
-		Client: n.Temporal.SDK(), Store: n.Store, Events: n.Events, Logger: n.log, Model: n.Model.Title(),
-		Steps: n.Config.Agent.MaxIterations, SubagentSteps: n.Config.Agent.SubagentMaxIterations,
-		Steer: n.Config.Agent.MidTurn == config.MidTurnSteer, Metrics: n.metrics,
+// newDispatcher creates the dispatcher, which signals messages to their sessions: those of
+// users, and those that activities create.
+func (n *Node) newDispatcher(context.Context) (err error) {
+	n.dispatcher, err = dispatch.NewDispatcher(dispatch.Options{
+		Client: n.Temporal, Store: n.Store, Events: n.Events, Model: n.Model.Title(), Logger: n.log,
+		Limits: protocol.Limits{Steps: n.Config.Agent.MaxIterations, SubagentSteps: n.Config.Agent.SubagentMaxIterations},
 	})
 	return err
 }
@@ -202,7 +204,15 @@ func (n *Node) openStarter(ctx context.Context) (err error) {
 			return fmt.Errorf("open the API (channels.http.listen): %w", err)
 		}
 	}
-	return n.Starter.Recover(ctx)
+	n.Starter, err = starter.New(starter.Options{
+		Dispatcher: n.dispatcher, Store: n.Store, Events: n.Events, Logger: n.log,
+		Steer: n.Config.Agent.MidTurn == config.MidTurnSteer, Metrics: n.metrics,
+	})
+	if err != nil {
+		return err
+	}
+	n.dispatcher.ReconcileAll(ctx)
+	return nil
 }
 
 // Run runs the receivers until ctx ends or the engine stops.
@@ -226,6 +236,9 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	if n.roles.Starter {
 		go n.Jobs.Keep(ctx)
+		var reconciling sync.WaitGroup
+		defer reconciling.Wait()
+		reconciling.Go(func() { n.dispatcher.Reconcile(ctx) })
 		receivers := map[string]channels.Receiver{}
 		for name, channel := range n.push {
 			receivers[name] = channel
@@ -233,9 +246,7 @@ func (n *Node) Run(ctx context.Context) error {
 		if n.http != nil {
 			receivers[http.Name] = n.http
 		}
-		if err := n.Starter.Run(ctx, receivers); err != nil {
-			return err
-		}
+		n.Starter.Run(ctx, receivers)
 	}
 	<-ctx.Done()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {

@@ -88,6 +88,12 @@ type MessageRef struct {
 	Join    bool           `json:"join,omitempty"` // may join a running turn of the same sender
 	Preview string         `json:"preview,omitempty"`
 	Child   string         `json:"child,omitempty"` // it is the report of this subagent
+	Seq     int64          `json:"seq,omitempty"`   // its place in the session's inbox
+}
+
+// NewMessageRef refers to an accepted message, without a preview.
+func NewMessageRef(m domain.Inbound) MessageRef {
+	return MessageRef{ID: m.ID, Sender: m.Sender, Command: m.Command, Join: !m.Queue, Child: m.Child, Seq: m.Seq}
 }
 
 // SessionInput starts a session's run, and is what continue-as-new carries.

@@ -20,6 +20,8 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"accepts one of many equal messages":                acceptRace,
 		"keeps every field of a message":                    acceptFields,
 		"shows pending messages in the order of acceptance": pending,
+		"tells which unconsumed message came before":        previous,
+		"lets processes share what is to be reconciled":     reconcileClaims,
 		"sweeps what was not consumed":                      sweep,
 		"begins a turn":                                     begin,
 		"begins a step again without a change":              beginAgain,

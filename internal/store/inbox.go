@@ -18,9 +18,23 @@ const inboundColumns = `inbox.seq, inbox.id, inbox.platform_id, inbox.session, i
 	inbox.child, inbox.job, inbox.sent_at, inbox.accepted_at, COALESCE(inbox.turn, '')`
 
 func scanInbound(rows *sql.Rows) (in domain.Inbound, err error) {
-	return in, rows.Scan(&in.Seq, &in.ID, &in.PlatformID, &in.Session, &in.Channel, &in.Chat, &in.Thread,
+	return in, rows.Scan(inboundFields(&in)...)
+}
+
+func inboundFields(in *domain.Inbound) []any {
+	return []any{
+		&in.Seq, &in.ID, &in.PlatformID, &in.Session, &in.Channel, &in.Chat, &in.Thread,
 		&in.Sender, &in.SenderName, &in.Text, document{&in.Files}, document{&in.Gathered}, &in.Command, &in.Push, &in.Queue,
-		&in.Child, &in.Job, stamp{&in.SentAt}, stamp{&in.AcceptedAt}, &in.Turn)
+		&in.Child, &in.Job, stamp{&in.SentAt}, stamp{&in.AcceptedAt}, &in.Turn,
+	}
+}
+
+// previousColumn is Inbound.Previous.
+const previousColumn = `COALESCE((SELECT MAX(earlier.seq) FROM inbox AS earlier
+	WHERE earlier.session = inbox.session AND earlier.turn IS NULL AND earlier.channel <> 'subagent' AND earlier.seq < inbox.seq), 0)`
+
+func scanAccepted(rows *sql.Rows) (in domain.Inbound, err error) {
+	return in, rows.Scan(append(inboundFields(&in), &in.Previous)...)
 }
 
 // Accept stores a message unless it exists and returns the stored one; fresh reports
@@ -59,11 +73,11 @@ func (r *runner) accept(ctx context.Context, in domain.Inbound) (stored domain.I
 		}
 	}
 	accepted := now()
-	stored, fresh, err = one(ctx, r, scanInbound, `INSERT INTO inbox
+	stored, fresh, err = one(ctx, r, scanAccepted, `INSERT INTO inbox
 		(id, platform_id, session, channel, chat, thread, sender, sender_name, text, files, gathered, command, push, queue,
 			child, job, sent_at, accepted_at, next_sweep_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
-		ON CONFLICT (id) DO NOTHING RETURNING `+inboundColumns,
+		ON CONFLICT (id) DO NOTHING RETURNING `+inboundColumns+`, `+previousColumn,
 		in.ID, in.PlatformID, in.Session, in.Channel, in.Chat, in.Thread, in.Sender, in.SenderName, in.Text, files, gathered,
 		string(in.Command), in.Push, in.Queue, in.Child, in.Job, in.SentAt, accepted, accepted.Add(sweepAfter))
 	if err != nil || fresh {
@@ -73,12 +87,13 @@ func (r *runner) accept(ctx context.Context, in domain.Inbound) (stored domain.I
 	return stored, false, err
 }
 
-// Pending returns the messages of a session that no turn has consumed, by sequence
-// number.
-func (s *Store) Pending(ctx context.Context, session string, limit int) (all []domain.Inbound, err error) {
+// Pending returns the messages of a session that no turn has consumed, with sequence
+// numbers between after and before, both exclusive, in order.
+func (s *Store) Pending(ctx context.Context, session string, after, before int64, limit int) (all []domain.Inbound, err error) {
 	err = s.read("read pending messages of "+session, func(q *runner) error {
 		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
-			WHERE session = $1 AND turn IS NULL ORDER BY seq LIMIT $2`, session, limit)
+			WHERE session = $1 AND turn IS NULL AND channel <> 'subagent' AND seq > $2 AND seq < $3 ORDER BY seq LIMIT $4`,
+			session, after, before, limit)
 		return err
 	})
 	return all, err
@@ -109,27 +124,6 @@ func (s *Store) MessageState(ctx context.Context, id string) (in domain.Inbound,
 		return domain.Inbound{}, nil, err
 	}
 	return in, turn, nil
-}
-
-// Unswept returns messages that no turn has consumed and whose time to be looked
-// after has come, oldest first. A subagent's task needs none: who spawned it starts it.
-func (s *Store) Unswept(ctx context.Context, now time.Time, limit int) (all []domain.Inbound, err error) {
-	err = s.read("read unswept messages", func(q *runner) error {
-		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
-			WHERE turn IS NULL AND channel <> 'subagent' AND next_sweep_at <= $1 ORDER BY +seq LIMIT $2`, now, limit)
-		return err
-	})
-	return all, err
-}
-
-// Unconsumed returns messages that no turn has consumed, oldest first.
-func (s *Store) Unconsumed(ctx context.Context, limit int) (all []domain.Inbound, err error) {
-	err = s.read("read unconsumed messages", func(q *runner) error {
-		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
-			WHERE turn IS NULL AND channel <> 'subagent' ORDER BY +seq LIMIT $1`, limit)
-		return err
-	})
-	return all, err
 }
 
 // Postpone sets when the sweeper looks at a message next. It does nothing to one

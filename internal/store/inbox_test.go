@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -86,7 +87,7 @@ func sweep(t *testing.T, b *bundle) {
 	b.accept(t, "m3", "m1", "m2")
 	soon, later := time.Now(), time.Now().Add(time.Minute)
 	unswept := func(at time.Time, limit int) []string {
-		found, err := b.Unswept(t.Context(), at, limit)
+		found, err := b.ClaimMessages(t.Context(), store.Claim{Due: at, Until: at, Limit: limit})
 		require.NoError(t, err)
 		return ids(found)
 	}
@@ -100,7 +101,7 @@ func sweep(t *testing.T, b *bundle) {
 	}
 	b.begin(t, step("m1", 1, "m1"))
 	require.Equal(t, []string{"m2"}, unswept(later, 10))
-	unconsumed, err := b.Unconsumed(t.Context(), 10)
+	unconsumed, err := b.Pending(t.Context(), session, 0, math.MaxInt64, 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{"m3", "m2"}, ids(unconsumed))
 	require.NoError(t, b.Postpone(t.Context(), "absent", later))
@@ -152,7 +153,7 @@ func pending(t *testing.T, b *bundle) {
 			ended = true
 		default:
 		}
-		next, err := b.Pending(t.Context(), session, writers*each)
+		next, err := b.Pending(t.Context(), session, 0, math.MaxInt64, writers*each)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(next), len(seen))
 		require.Equal(t, ids(seen), ids(next[:len(seen)]))
@@ -162,9 +163,90 @@ func pending(t *testing.T, b *bundle) {
 	require.IsIncreasing(t, sequences(seen))
 
 	b.begin(t, step(seen[0].ID, 1, seen[0].ID))
-	rest, err := b.Pending(t.Context(), session, 2)
+	rest, err := b.Pending(t.Context(), session, 0, math.MaxInt64, 2)
 	require.NoError(t, err)
 	require.Equal(t, ids(seen[1:3]), ids(rest))
+	rest, err = b.Pending(t.Context(), session, seen[1].Seq, seen[5].Seq, 10)
+	require.NoError(t, err)
+	require.Equal(t, ids(seen[2:5]), ids(rest))
+}
+
+// previous checks that accepting a message tells which unconsumed one came before it.
+func previous(t *testing.T, b *bundle) {
+	accept := func(id, session string) domain.Inbound {
+		in := message(id)
+		in.Session = session
+		stored, fresh, err := b.Accept(t.Context(), in)
+		require.NoError(t, err)
+		require.True(t, fresh)
+		return stored
+	}
+	first, elsewhere := accept("m1", session), accept("m2", "another")
+	second := accept("m3", session)
+	require.Zero(t, first.Previous)
+	require.Zero(t, elsewhere.Previous)
+	require.Equal(t, first.Seq, second.Previous)
+	b.begin(t, step("m3", 1, "m3"))
+	require.Equal(t, first.Seq, accept("m4", session).Previous)
+	b.begin(t, step("m1", 1, "m1", "m4"))
+	require.Zero(t, accept("m5", session).Previous)
+}
+
+// reconcileClaims checks that processes which claim at the same time share the rows.
+func reconcileClaims(t *testing.T, b *bundle) {
+	const messages, claimers = 60, 4
+	for i := range messages {
+		b.accept(t, fmt.Sprintf("m%d", i))
+	}
+	second := open(t, b.dsn)
+	now := time.Now().Add(time.Hour)
+	claim := store.Claim{Before: now, Due: now, Until: now.Add(time.Minute), Limit: 10}
+	var mu sync.Mutex
+	claimed := map[string]int{}
+	all(claimers, func(n int) {
+		for range messages / 10 {
+			found, err := []*store.Store{b.Store, second}[n%2].ClaimMessages(t.Context(), claim)
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			for _, m := range found {
+				claimed[m.ID]++
+			}
+			mu.Unlock()
+		}
+	})
+	require.Len(t, claimed, messages)
+	for id, times := range claimed {
+		require.Equal(t, 1, times, id)
+	}
+	again := claim
+	again.Due = claim.Until
+	found, err := second.ClaimMessages(t.Context(), again)
+	require.NoError(t, err)
+	require.Len(t, found, 10, "a claim ends")
+
+	b.begin(t, step("m0", 1, "m0"))
+	early := claim
+	early.Before = time.Now().Add(-time.Hour)
+	for _, c := range []struct {
+		claim store.Claim
+		want  int
+	}{{early, 0}, {claim, 1}, {claim, 0}, {again, 1}} {
+		turns, err := b.ClaimTurns(t.Context(), c.claim)
+		require.NoError(t, err)
+		require.Len(t, turns, c.want)
+	}
+	_, err = b.Spawn(t.Context(), store.SpawnInput{ID: "m0.1.0", Turn: "m0", Task: "t", Label: "l", Limit: 1})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		claim store.Claim
+		want  int
+	}{{early, 0}, {claim, 1}, {claim, 0}, {again, 1}} {
+		subagents, err := b.ClaimSubagents(t.Context(), c.claim)
+		require.NoError(t, err)
+		require.Len(t, subagents, c.want)
+	}
 }
 
 func sequences(messages []domain.Inbound) []int64 {

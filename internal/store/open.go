@@ -54,6 +54,7 @@ type fragments struct {
 	// forUpdate and forShare are the suffixes by which a SELECT keeps its row from being
 	// changed: against all other transactions, and against writers only.
 	forUpdate, forShare string
+	skipLocked          string // like forUpdate, but skips rows that another transaction locked
 	// serialize waits for other transactions that accept messages of a session; empty if
 	// transactions are serialized anyway.
 	serialize string

@@ -87,7 +87,7 @@ var sqliteFragments = fragments{
 }
 
 var postgresFragments = fragments{
-	forUpdate: " FOR UPDATE", forShare: " FOR SHARE",
+	forUpdate: " FOR UPDATE", forShare: " FOR SHARE", skipLocked: " FOR UPDATE SKIP LOCKED",
 	serialize:     `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`,
 	freezePrompts: `LOCK TABLE prompts IN SHARE ROW EXCLUSIVE MODE`,
 	recall: recallColumns + `ts_headline('simple', recall.content, query, 'MaxWords=48, MinWords=24, StartSel="", StopSel="", FragmentDelimiter=" … "')` +

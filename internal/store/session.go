@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
@@ -67,20 +66,6 @@ func (s *Store) RunningSessions(ctx context.Context) (keys []string, err error) 
 		return err
 	})
 	return keys, err
-}
-
-// RunningTurns returns the turns that are running and began before a time, oldest
-// first.
-func (s *Store) RunningTurns(ctx context.Context, before time.Time, limit int) (turns []domain.Turn, err error) {
-	err = s.read("read running turns", func(q *runner) error {
-		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns
-			WHERE status = 'running' AND started_at < $1 ORDER BY seq LIMIT $2`, before, limit)
-		for _, t := range rows {
-			turns = append(turns, t.Turn)
-		}
-		return err
-	})
-	return turns, err
 }
 
 // Turn returns a turn, or ErrNotFound.

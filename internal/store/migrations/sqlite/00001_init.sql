@@ -63,6 +63,7 @@ CREATE TABLE turns (
     consolidated      BOOLEAN NOT NULL DEFAULT FALSE,
     started_at        BIGINT NOT NULL,
     ended_at          BIGINT NOT NULL,
+    claimed_until     BIGINT NOT NULL DEFAULT 0,
     prompt            TEXT NOT NULL DEFAULT '',
     steps             BIGINT NOT NULL DEFAULT 0,
     prompt_tokens     BIGINT NOT NULL DEFAULT 0,
@@ -187,7 +188,8 @@ CREATE TABLE subagents (
     status      TEXT NOT NULL,
     report      TEXT NOT NULL,
     created_at  BIGINT NOT NULL,
-    ended_at    BIGINT NOT NULL
+    ended_at    BIGINT NOT NULL,
+    claimed_until BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX subagents_running ON subagents (parent) WHERE status = 'running';
 CREATE INDEX subagents_parent ON subagents (parent);
