@@ -61,10 +61,7 @@ func (s *Store) AskApproval(ctx context.Context, a domain.Approval, timeout time
 			Text: text, Approval: a.ID,
 		}, "", 0)
 	})
-	if err != nil {
-		return domain.Approval{}, "", err
-	}
-	return stored, outbox, nil
+	return stored, outbox, err
 }
 
 // origin is where a turn was asked for: of a subagent's, where its parent's was.
@@ -105,29 +102,17 @@ func (s *Store) Approval(ctx context.Context, id string) (a domain.Approval, err
 }
 
 // ApprovalDecidedIn returns the question that a message has answered, or ErrNotFound.
-func (s *Store) ApprovalDecidedIn(ctx context.Context, message string) (a domain.Approval, err error) {
-	err = s.read("look for what was decided in "+message, func(q *runner) error {
-		var found bool
-		a, found, err = one(ctx, q, scanApproval, `SELECT `+approvalColumns+` FROM approvals
-			WHERE decided_in = $1 AND decided_in <> ''`, message)
-		if err == nil && !found {
-			return domain.ErrNotFound
-		}
-		return err
-	})
-	return a, err
+func (s *Store) ApprovalDecidedIn(ctx context.Context, message string) (domain.Approval, error) {
+	return get(ctx, s, "look for what was decided in "+message, scanApproval, `SELECT `+approvalColumns+` FROM approvals
+		WHERE decided_in = $1 AND decided_in <> ''`, message)
 }
 
 // WaitingApprovals returns the questions that wait for an answer, oldest first;
 // those of one chat and thread if where names a channel, else all.
-func (s *Store) WaitingApprovals(ctx context.Context, where domain.Route) (all []domain.Approval, err error) {
-	err = s.read("look for approvals that wait", func(q *runner) error {
-		all, err = many(ctx, q, scanApproval, `SELECT `+approvalColumns+` FROM approvals
-			WHERE status = 'waiting' AND expires_at > $1 AND ($2 = '' OR channel = $2 AND chat = $3 AND thread = $4)
-			ORDER BY created_at, id`, now(), where.Channel, where.Chat, where.Thread)
-		return err
-	})
-	return all, err
+func (s *Store) WaitingApprovals(ctx context.Context, where domain.Route) ([]domain.Approval, error) {
+	return list(ctx, s, "look for approvals that wait", scanApproval, `SELECT `+approvalColumns+` FROM approvals
+		WHERE status = 'waiting' AND expires_at > $1 AND ($2 = '' OR channel = $2 AND chat = $3 AND thread = $4)
+		ORDER BY created_at, id`, now(), where.Channel, where.Chat, where.Thread)
 }
 
 func (r *runner) approval(ctx context.Context, id string) (domain.Approval, bool, error) {

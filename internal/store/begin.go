@@ -45,10 +45,7 @@ func (s *Store) Begin(ctx context.Context, in BeginInput) (begun domain.Step, er
 		begun, err = q.begun(ctx, got, in)
 		return err
 	})
-	if err != nil {
-		return domain.Step{}, err
-	}
-	return begun, nil
+	return begun, err
 }
 
 // begun adds what came before.

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Batch is a part of one session that is to be consolidated.
+// Batch is a part of one session to be consolidated.
 type Batch struct {
 	ID       string // the same for the same turns
 	Scope    string
@@ -21,7 +21,7 @@ type Batch struct {
 // dueTurn is an ended turn that is not consolidated.
 type dueTurn struct {
 	id, session string
-	current     bool // it is of its session's present epoch
+	current     bool // it belongs to its session's current epoch
 	messages    int
 }
 
@@ -29,16 +29,15 @@ func scanDueTurn(rows *sql.Rows) (t dueTurn, err error) {
 	return t, rows.Scan(&t.id, &t.session, &t.current, &t.messages)
 }
 
-// dueLimit bounds the turns of a scope that are looked at once.
+// dueLimit bounds the turns of a scope that are read at once.
 const dueLimit = 10_000
 
-// NextBatch returns what of a scope is to be consolidated next, at most limit
-// messages of one session but at least one turn, and whether there is anything:
-// all of earlier epochs, and of the present one, once it has window messages, so
-// many of its oldest turns that less than window stay, and no less than the newest
-// half as far as turns are whole.
+// NextBatch returns the next turns of a scope to consolidate: at most limit messages of
+// one session, but at least one turn. Turns of earlier epochs are always due. Once the
+// current epoch has window messages, its oldest turns are due until about half a window
+// remains.
 func (s *Store) NextBatch(ctx context.Context, scope string, window, limit int) (batch Batch, found bool, err error) {
-	err = s.read("look for what is to be consolidated", func(q *runner) error {
+	err = s.read("read the next batch to consolidate", func(q *runner) error {
 		turns, err := many(ctx, q, scanDueTurn, `SELECT turns.id, turns.session, turns.epoch = sessions.epoch,
 				(SELECT COUNT(*) FROM messages WHERE messages.turn = turns.id)
 			FROM turns JOIN sessions ON sessions.key = turns.session
@@ -68,7 +67,7 @@ func (s *Store) NextBatch(ctx context.Context, scope string, window, limit int) 
 	return batch, found, err
 }
 
-// dueOf returns the turns of the first session that has any to be consolidated.
+// dueOf returns the due turns of the first session that has any.
 func dueOf(turns []dueTurn, window int) []dueTurn {
 	for len(turns) > 0 {
 		end, messages := 0, 0
@@ -93,38 +92,30 @@ func dueOf(turns []dueTurn, window int) []dueTurn {
 	return nil
 }
 
-// DueScopes returns the scopes that may have something to be consolidated.
-func (s *Store) DueScopes(ctx context.Context) (scopes []string, err error) {
-	err = s.read("look for memories to be consolidated", func(q *runner) error {
-		scopes, err = many(ctx, q, scanText, `SELECT DISTINCT scope FROM turns
-			WHERE scope <> '' AND NOT consolidated AND status <> 'running' ORDER BY scope`)
-		return err
-	})
-	return scopes, err
+// DueScopes returns the scopes that may have turns to consolidate.
+func (s *Store) DueScopes(ctx context.Context) ([]string, error) {
+	return list(ctx, s, "read the scopes to consolidate", scanText, `SELECT DISTINCT scope FROM turns
+		WHERE scope <> '' AND NOT consolidated AND status <> 'running' ORDER BY scope`)
 }
 
 // SessionScopes returns the scopes of a session's turns that are not consolidated.
-func (s *Store) SessionScopes(ctx context.Context, session string) (scopes []string, err error) {
-	err = s.read("look for the memory of "+session, func(q *runner) error {
-		scopes, err = many(ctx, q, scanText, `SELECT DISTINCT scope FROM turns
-			WHERE session = $1 AND scope <> '' AND NOT consolidated ORDER BY scope`, session)
-		return err
-	})
-	return scopes, err
+func (s *Store) SessionScopes(ctx context.Context, session string) ([]string, error) {
+	return list(ctx, s, "read the scopes of "+session, scanText, `SELECT DISTINCT scope FROM turns
+		WHERE session = $1 AND scope <> '' AND NOT consolidated ORDER BY scope`, session)
 }
 
-// Consolidation is what a model made of a batch.
+// Consolidation is a model's summary of a batch.
 type Consolidation struct {
 	ID      string // the batch's
 	Scope   string
 	Session string
 	Entry   string // for the history
-	Memory  string // the whole new memory; empty: as it was
+	Memory  string // the whole new memory; empty: unchanged
 	Base    string // the version of the memory that the model was shown
 }
 
-// SaveConsolidation stores what a model answered, and what that cost: calls count
-// from 1. A later answer for the same batch replaces it.
+// SaveConsolidation stores a model's answer and its cost. A later answer for the same
+// batch replaces it.
 func (s *Store) SaveConsolidation(ctx context.Context, c Consolidation, cost Completion) error {
 	return s.write(ctx, "store consolidation "+c.ID, syncCommit, func(tx *runner) error {
 		_, err := tx.exec(ctx, `INSERT INTO consolidations (id, scope, session, entry, memory, base, created_at)
@@ -143,32 +134,23 @@ func (s *Store) SaveConsolidation(ctx context.Context, c Consolidation, cost Com
 	})
 }
 
-// Consolidation returns what a model made of a batch, or ErrNotFound.
-func (s *Store) Consolidation(ctx context.Context, id string) (c Consolidation, err error) {
-	err = s.read("read consolidation "+id, func(q *runner) error {
-		var found bool
-		c, found, err = one(ctx, q, scanConsolidation, `SELECT id, scope, session, entry, memory, base FROM consolidations WHERE id = $1`, id)
-		if err == nil && !found {
-			return domain.ErrNotFound
-		}
-		return err
-	})
-	return c, err
+// Consolidation returns the consolidation of a batch, or ErrNotFound.
+func (s *Store) Consolidation(ctx context.Context, id string) (Consolidation, error) {
+	return get(ctx, s, "read consolidation "+id, scanConsolidation, `SELECT id, scope, session, entry, memory, base FROM consolidations WHERE id = $1`, id)
 }
 
 func scanConsolidation(rows *sql.Rows) (c Consolidation, err error) {
 	return c, rows.Scan(&c.ID, &c.Scope, &c.Session, &c.Entry, &c.Memory, &c.Base)
 }
 
-// MarkConsolidated records that the memory has taken in these turns.
+// MarkConsolidated records that these turns are part of the memory.
 func (s *Store) MarkConsolidated(ctx context.Context, turns []string) error {
-	return s.write(ctx, "mark turns as consolidated", syncCommit, func(tx *runner) error {
-		args := make([]any, len(turns))
-		places := make([]string, len(turns))
-		for i, turn := range turns {
-			args[i], places[i] = turn, fmt.Sprintf("$%d", i+1)
-		}
-		_, err := tx.exec(ctx, `UPDATE turns SET consolidated = TRUE WHERE id IN (`+strings.Join(places, ", ")+`)`, args...)
-		return err
-	})
+	args := make([]any, len(turns))
+	places := make([]string, len(turns))
+	for i, turn := range turns {
+		args[i], places[i] = turn, fmt.Sprintf("$%d", i+1)
+	}
+	_, err := s.exec(ctx, "mark turns as consolidated", syncCommit,
+		`UPDATE turns SET consolidated = TRUE WHERE id IN (`+strings.Join(places, ", ")+`)`, args...)
+	return err
 }

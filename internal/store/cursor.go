@@ -15,9 +15,7 @@ func (s *Store) Cursor(ctx context.Context, channel, name string) (cursor string
 // SetCursor stores a cursor. The commit may be asynchronous: a receiver that reads from an
 // earlier cursor gets messages again, which are recognized by their IDs.
 func (s *Store) SetCursor(ctx context.Context, channel, name, cursor string) error {
-	return s.write(ctx, "store cursor", asyncCommit, func(tx *runner) error {
-		_, err := tx.exec(ctx, `INSERT INTO cursors (channel, name, cursor) VALUES ($1, $2, $3)
-			ON CONFLICT (channel, name) DO UPDATE SET cursor = excluded.cursor`, channel, name, cursor)
-		return err
-	})
+	_, err := s.exec(ctx, "store cursor", asyncCommit, `INSERT INTO cursors (channel, name, cursor) VALUES ($1, $2, $3)
+		ON CONFLICT (channel, name) DO UPDATE SET cursor = excluded.cursor`, channel, name, cursor)
+	return err
 }

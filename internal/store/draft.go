@@ -41,26 +41,15 @@ func (s *Store) PostedDraft(ctx context.Context, turn, platformID string) (kept 
 }
 
 // Draft returns the draft of an ended turn, or ErrNotFound.
-func (s *Store) Draft(ctx context.Context, turn string) (d domain.Draft, err error) {
-	err = s.read("read draft of "+turn, func(q *runner) error {
-		var found bool
-		if d, found, err = one(ctx, q, scanDraft, `SELECT `+draftColumns+` FROM drafts WHERE turn = $1`, turn); err == nil && !found {
-			return domain.ErrNotFound
-		}
-		return err
-	})
-	return d, err
+func (s *Store) Draft(ctx context.Context, turn string) (domain.Draft, error) {
+	return get(ctx, s, "read draft of "+turn, scanDraft, `SELECT `+draftColumns+` FROM drafts WHERE turn = $1`, turn)
 }
 
 // TakeDraft has the turn's reply take over its draft and returns that as it then
 // is: from now on PostedDraft reports false. ErrNotFound if there is none.
 func (s *Store) TakeDraft(ctx context.Context, turn string) (d domain.Draft, err error) {
 	err = s.write(ctx, "take draft of "+turn, syncCommit, func(tx *runner) error {
-		var found bool
-		d, found, err = one(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)
-		if err == nil && !found {
-			return domain.ErrNotFound
-		}
+		d, err = must(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)
 		return err
 	})
 	return d, err
@@ -69,18 +58,12 @@ func (s *Store) TakeDraft(ctx context.Context, turn string) (d domain.Draft, err
 // DropDraft forgets a turn's draft. Relaxed: nothing is wrong with a draft that is
 // dropped twice.
 func (s *Store) DropDraft(ctx context.Context, turn string) error {
-	return s.write(ctx, "drop draft of "+turn, asyncCommit, func(tx *runner) error {
-		_, err := tx.exec(ctx, `DELETE FROM drafts WHERE turn = $1`, turn)
-		return err
-	})
+	_, err := s.exec(ctx, "drop draft of "+turn, asyncCommit, `DELETE FROM drafts WHERE turn = $1`, turn)
+	return err
 }
 
 // StaleDrafts returns the drafts of ended turns that have no reply to take them over.
-func (s *Store) StaleDrafts(ctx context.Context, channel string) (all []domain.Draft, err error) {
-	err = s.read("read stale drafts", func(q *runner) error {
-		all, err = many(ctx, q, scanDraft, `SELECT `+draftColumns+` FROM drafts JOIN turns ON turns.id = drafts.turn
-			WHERE drafts.channel = $1 AND turns.status <> 'running' AND turns.outbox = '' LIMIT 100`, channel)
-		return err
-	})
-	return all, err
+func (s *Store) StaleDrafts(ctx context.Context, channel string) ([]domain.Draft, error) {
+	return list(ctx, s, "read stale drafts", scanDraft, `SELECT `+draftColumns+` FROM drafts JOIN turns ON turns.id = drafts.turn
+		WHERE drafts.channel = $1 AND turns.status <> 'running' AND turns.outbox = '' LIMIT 100`, channel)
 }

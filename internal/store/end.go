@@ -46,10 +46,7 @@ func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored domain
 		outbox = t.Outbox
 		return tx.updateTurn(ctx, t)
 	})
-	if err != nil {
-		return domain.Message{}, "", err
-	}
-	return stored, outbox, nil
+	return stored, outbox, err
 }
 
 // account stores what a completion cost and what it was prompted with, and adds
@@ -122,10 +119,7 @@ func (s *Store) EndTurn(ctx context.Context, e End) (turn domain.Turn, err error
 		turn = got.turn.Turn
 		return tx.updateTurn(ctx, got.turn)
 	})
-	if err != nil {
-		return domain.Turn{}, err
-	}
-	return turn, nil
+	return turn, err
 }
 
 // fill gives each tool call without a result one that says text.
@@ -221,8 +215,5 @@ func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn domain.Turn, f
 		}
 		return err
 	})
-	if err != nil {
-		return domain.Turn{}, false, err
-	}
-	return turn, fresh, nil
+	return turn, fresh, err
 }

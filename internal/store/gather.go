@@ -49,17 +49,13 @@ func (s *Store) Known(ctx context.Context, session string) (known bool, err erro
 
 // Unanswered returns the messages of a push channel that no turn has consumed or
 // whose turn is running, oldest first.
-func (s *Store) Unanswered(ctx context.Context, channel string, limit int) (all []domain.Inbound, err error) {
-	err = s.read("read unanswered messages", func(q *runner) error {
-		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
-			WHERE inbox.push AND inbox.channel = $1 AND inbox.seq IN (
-				SELECT seq FROM inbox WHERE turn IS NULL
-				UNION ALL
-				SELECT taken.seq FROM turns JOIN messages ON messages.turn = turns.id AND messages.rank = 0
-					JOIN inbox AS taken ON taken.id = messages.source
-				WHERE turns.status = 'running')
-			ORDER BY inbox.seq LIMIT $2`, channel, limit)
-		return err
-	})
-	return all, err
+func (s *Store) Unanswered(ctx context.Context, channel string, limit int) ([]domain.Inbound, error) {
+	return list(ctx, s, "read unanswered messages", scanInbound, `SELECT `+inboundColumns+` FROM inbox
+		WHERE inbox.push AND inbox.channel = $1 AND inbox.seq IN (
+			SELECT seq FROM inbox WHERE turn IS NULL
+			UNION ALL
+			SELECT taken.seq FROM turns JOIN messages ON messages.turn = turns.id AND messages.rank = 0
+				JOIN inbox AS taken ON taken.id = messages.source
+			WHERE turns.status = 'running')
+		ORDER BY inbox.seq LIMIT $2`, channel, limit)
 }

@@ -24,8 +24,14 @@ func scanInbound(rows *sql.Rows) (in domain.Inbound, err error) {
 func inboundFields(in *domain.Inbound) []any {
 	return []any{
 		&in.Seq, &in.ID, &in.PlatformID, &in.Session, &in.Channel, &in.Chat, &in.Thread,
-		&in.Sender, &in.SenderName, &in.Text, document{&in.Files}, document{&in.Gathered}, &in.Command, &in.Push, &in.Queue,
-		&in.Child, &in.Job, stamp{&in.SentAt}, stamp{&in.AcceptedAt}, &in.Turn,
+		&in.Sender, &in.SenderName, &in.Text,
+		document{&in.Files},
+		document{&in.Gathered},
+		&in.Command, &in.Push, &in.Queue,
+		&in.Child, &in.Job,
+		stamp{&in.SentAt},
+		stamp{&in.AcceptedAt},
+		&in.Turn,
 	}
 }
 
@@ -89,14 +95,10 @@ func (r *runner) accept(ctx context.Context, in domain.Inbound) (stored domain.I
 
 // Pending returns the messages of a session that no turn has consumed, with sequence
 // numbers between after and before, both exclusive, in order.
-func (s *Store) Pending(ctx context.Context, session string, after, before int64, limit int) (all []domain.Inbound, err error) {
-	err = s.read("read pending messages of "+session, func(q *runner) error {
-		all, err = many(ctx, q, scanInbound, `SELECT `+inboundColumns+` FROM inbox
-			WHERE session = $1 AND turn IS NULL AND channel <> 'subagent' AND seq > $2 AND seq < $3 ORDER BY seq LIMIT $4`,
-			session, after, before, limit)
-		return err
-	})
-	return all, err
+func (s *Store) Pending(ctx context.Context, session string, after, before int64, limit int) ([]domain.Inbound, error) {
+	return list(ctx, s, "read pending messages of "+session, scanInbound, `SELECT `+inboundColumns+` FROM inbox
+		WHERE session = $1 AND turn IS NULL AND channel <> 'subagent' AND seq > $2 AND seq < $3 ORDER BY seq LIMIT $4`,
+		session, after, before, limit)
 }
 
 // Inbound returns an accepted message, or ErrNotFound.
@@ -120,19 +122,14 @@ func (s *Store) MessageState(ctx context.Context, id string) (in domain.Inbound,
 		turn = &row.Turn
 		return err
 	})
-	if err != nil {
-		return domain.Inbound{}, nil, err
-	}
-	return in, turn, nil
+	return in, turn, err
 }
 
 // Postpone sets when the sweeper looks at a message next. It does nothing to one
 // that was consumed. Relaxed.
 func (s *Store) Postpone(ctx context.Context, id string, until time.Time) error {
-	return s.write(ctx, "postpone message "+id, asyncCommit, func(tx *runner) error {
-		_, err := tx.exec(ctx, `UPDATE inbox SET next_sweep_at = $2 WHERE id = $1 AND turn IS NULL`, id, until)
-		return err
-	})
+	_, err := s.exec(ctx, "postpone message "+id, asyncCommit, `UPDATE inbox SET next_sweep_at = $2 WHERE id = $1 AND turn IS NULL`, id, until)
+	return err
 }
 
 func (r *runner) inbound(ctx context.Context, id string) (domain.Inbound, error) {

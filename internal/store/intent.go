@@ -50,11 +50,7 @@ func (s *Store) Intend(ctx context.Context, in Intent) (stored []byte, fresh boo
 }
 
 // Intents returns all that the tool calls of a turn said they were about to do.
-func (s *Store) Intents(ctx context.Context, turn string) (all []Intent, err error) {
-	err = s.read("read intents of "+turn, func(q *runner) error {
-		all, err = many(ctx, q, scanIntent, `SELECT turn, call, part, data FROM intents
-			WHERE turn = $1 ORDER BY created_at, call, part`, turn)
-		return err
-	})
-	return all, err
+func (s *Store) Intents(ctx context.Context, turn string) ([]Intent, error) {
+	return list(ctx, s, "read intents of "+turn, scanIntent, `SELECT turn, call, part, data FROM intents
+		WHERE turn = $1 ORDER BY created_at, call, part`, turn)
 }

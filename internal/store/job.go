@@ -15,6 +15,8 @@ var ErrBusy = errors.New("an earlier message is not answered yet")
 const jobColumns = `id, name, message, kind, spec, zone, session, channel, chat, thread, push, sender, sender_name,
 	paused, scheduled, created_at, fired_at, ended_at, removed`
 
+const jobByID = `SELECT ` + jobColumns + ` FROM jobs WHERE id = $1`
+
 func scanJob(rows *sql.Rows) (j domain.Job, err error) {
 	return j, rows.Scan(&j.ID, &j.Name, &j.Message, &j.Kind, &j.Spec, &j.Zone, &j.Session,
 		&j.Route.Channel, &j.Route.Chat, &j.Route.Thread, &j.Route.Push, &j.Route.Sender, &j.SenderName,
@@ -48,10 +50,7 @@ func (s *Store) AddJob(ctx context.Context, j domain.Job, turn string, limit int
 			j.Route.Channel, j.Route.Chat, j.Route.Thread, j.Route.Push, j.Route.Sender, j.SenderName, now())
 		return err
 	})
-	if err != nil {
-		return domain.Job{}, err
-	}
-	return stored, nil
+	return stored, err
 }
 
 // routeJob gives a job the route of a turn. What a job's own turn makes belongs to
@@ -97,49 +96,27 @@ func (s *Store) Jobs(ctx context.Context, session string) (all []domain.Job, err
 }
 
 // AllJobs returns the jobs of all sessions, those that have ended too, oldest first.
-func (s *Store) AllJobs(ctx context.Context) (all []domain.Job, err error) {
-	err = s.read("read all jobs", func(q *runner) error {
-		all, err = many(ctx, q, scanJob, `SELECT `+jobColumns+` FROM jobs ORDER BY created_at, id`)
-		return err
-	})
-	return all, err
+func (s *Store) AllJobs(ctx context.Context) ([]domain.Job, error) {
+	return list(ctx, s, "read all jobs", scanJob, `SELECT `+jobColumns+` FROM jobs ORDER BY created_at, id`)
 }
 
 // JobTurns returns the last turns that messages of a job began, newest first.
-func (s *Store) JobTurns(ctx context.Context, id string, limit int) (turns []domain.Turn, err error) {
-	err = s.read("read turns of job "+id, func(q *runner) error {
-		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id IN (
-				SELECT id FROM inbox WHERE job = $1 AND job <> '' AND turn = id ORDER BY seq DESC LIMIT $2)
-			ORDER BY seq DESC`, id, limit)
-		for _, t := range rows {
-			turns = append(turns, t.Turn)
-		}
-		return err
-	})
-	return turns, err
+func (s *Store) JobTurns(ctx context.Context, id string, limit int) ([]domain.Turn, error) {
+	return list(ctx, s, "read turns of job "+id, scanDomainTurn, `SELECT `+turnColumns+` FROM turns WHERE id IN (
+			SELECT id FROM inbox WHERE job = $1 AND job <> '' AND turn = id ORDER BY seq DESC LIMIT $2)
+		ORDER BY seq DESC`, id, limit)
 }
 
 // UnsettledJobs returns the jobs whose schedule may need to be seen to: those that
 // go on and have none or fire once, and those that ended and have one.
-func (s *Store) UnsettledJobs(ctx context.Context) (all []domain.Job, err error) {
-	err = s.read("read unsettled jobs", func(q *runner) error {
-		all, err = many(ctx, q, scanJob, `SELECT `+jobColumns+` FROM jobs
-			WHERE (ended_at = 0 AND (kind = 'at' OR NOT scheduled)) OR (ended_at > 0 AND scheduled) ORDER BY created_at, id`)
-		return err
-	})
-	return all, err
+func (s *Store) UnsettledJobs(ctx context.Context) ([]domain.Job, error) {
+	return list(ctx, s, "read unsettled jobs", scanJob, `SELECT `+jobColumns+` FROM jobs
+		WHERE (ended_at = 0 AND (kind = 'at' OR NOT scheduled)) OR (ended_at > 0 AND scheduled) ORDER BY created_at, id`)
 }
 
 // Job returns a job, also one that has ended, or ErrNotFound.
-func (s *Store) Job(ctx context.Context, id string) (j domain.Job, err error) {
-	err = s.read("read job "+id, func(q *runner) error {
-		var found bool
-		if j, found, err = q.job(ctx, id); err == nil && !found {
-			return domain.ErrNotFound
-		}
-		return err
-	})
-	return j, err
+func (s *Store) Job(ctx context.Context, id string) (domain.Job, error) {
+	return get(ctx, s, "read job "+id, scanJob, jobByID, id)
 }
 
 // ScheduledJob records whether Temporal has a schedule for a job.
@@ -158,17 +135,11 @@ func (s *Store) RemoveJob(ctx context.Context, id string) error {
 }
 
 func (s *Store) changeJob(ctx context.Context, id, change string, value any) error {
-	return s.write(ctx, "change job "+id, syncCommit, func(tx *runner) error {
-		changed, err := tx.exec(ctx, `UPDATE jobs SET `+change, id, value)
-		if err == nil && changed == 0 {
-			return domain.ErrNotFound
-		}
-		return err
-	})
+	return s.change(ctx, "change job "+id, `UPDATE jobs SET `+change, id, value)
 }
 
 func (r *runner) job(ctx context.Context, id string) (domain.Job, bool, error) {
-	return one(ctx, r, scanJob, `SELECT `+jobColumns+` FROM jobs WHERE id = $1`, id)
+	return one(ctx, r, scanJob, jobByID, id)
 }
 
 // Firing is a message that somebody gets from the clock.
@@ -204,10 +175,7 @@ func (s *Store) Fire(ctx context.Context, f Firing) (stored domain.Inbound, err 
 		stored, _, err = tx.accept(ctx, f.Message)
 		return err
 	})
-	if err != nil {
-		return domain.Inbound{}, err
-	}
-	return stored, nil
+	return stored, err
 }
 
 // busy reports whether a session still has to answer a message of the job that in

@@ -23,6 +23,8 @@ const messageColumns = `messages.turn, messages.step, messages.idx, messages.rol
 	messages.tool_calls, messages.call_id, messages.name, messages.failed, messages.filled, messages.sender,
 	messages.source, messages.created_at, messages.sender_name`
 
+const messageByKey = `SELECT ` + messageColumns + ` FROM messages WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`
+
 const newestFirst = ` ORDER BY turns.seq DESC, messages.step DESC, messages.rank DESC, messages.idx DESC`
 
 func scanMessage(rows *sql.Rows) (m domain.Message, err error) {
@@ -85,8 +87,7 @@ func encodeCalls(calls []domain.ToolCall) (string, error) {
 }
 
 func (r *runner) message(ctx context.Context, turn string, step, rank, index int) (domain.Message, bool, error) {
-	return one(ctx, r, scanMessage, `SELECT `+messageColumns+` FROM messages
-		WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`, turn, step, rank, index)
+	return one(ctx, r, scanMessage, messageByKey, turn, step, rank, index)
 }
 
 // messages returns all rows of a turn, in order.
@@ -131,15 +132,8 @@ func (r *runner) gist(ctx context.Context, t turnRow) ([]domain.Message, error) 
 }
 
 // Completion returns a step's completion, or ErrNotFound.
-func (s *Store) Completion(ctx context.Context, turn string, step int) (m domain.Message, err error) {
-	err = s.read(fmt.Sprintf("read completion of %s step %d", turn, step), func(q *runner) error {
-		var found bool
-		if m, found, err = q.message(ctx, turn, step, rankCompletion, 0); err == nil && !found {
-			return domain.ErrNotFound
-		}
-		return err
-	})
-	return m, err
+func (s *Store) Completion(ctx context.Context, turn string, step int) (domain.Message, error) {
+	return get(ctx, s, fmt.Sprintf("read completion of %s step %d", turn, step), scanMessage, messageByKey, turn, step, rankCompletion, 0)
 }
 
 // Result returns the result of a tool call, and whether there is one.
@@ -153,24 +147,17 @@ func (s *Store) Result(ctx context.Context, turn string, step, index int) (m dom
 
 // FullResult returns all of a tool call's output, also where the transcript has
 // only a part of it; or ErrNotFound.
-func (s *Store) FullResult(ctx context.Context, turn string, step, index int) (output []byte, err error) {
-	err = s.read(fmt.Sprintf("read full result of %s step %d call %d", turn, step, index), func(q *runner) error {
-		const where = ` FROM messages WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`
-		var found bool
-		if output, found, err = one(ctx, q, scanBytes, `SELECT output`+where, turn, step, rankResult, index); err != nil {
-			return err
-		}
-		if !found {
-			return domain.ErrNotFound
-		}
-		if output == nil {
-			content, _, err := one(ctx, q, scanText, `SELECT content`+where, turn, step, rankResult, index)
-			output = []byte(content)
-			return err
-		}
-		return nil
-	})
-	return output, err
+func (s *Store) FullResult(ctx context.Context, turn string, step, index int) ([]byte, error) {
+	return get(ctx, s, fmt.Sprintf("read full result of %s step %d call %d", turn, step, index), scanOutput,
+		`SELECT output, content FROM messages WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`, turn, step, rankResult, index)
+}
+
+func scanOutput(rows *sql.Rows) (output []byte, err error) {
+	var content string
+	if err := rows.Scan(&output, &content); err != nil || len(output) > 0 {
+		return output, err
+	}
+	return []byte(content), nil
 }
 
 // SaveResult stores the result of a tool call: Turn, Step and Index of m say

@@ -35,10 +35,7 @@ func (s *Store) ClaimOutbox(ctx context.Context, id string) (out domain.Outbound
 		out, err = tx.outbound(ctx, id)
 		return err
 	})
-	if err != nil {
-		return domain.Outbound{}, err
-	}
-	return out, nil
+	return out, err
 }
 
 // MarkSent records that the reply was posted. ErrFenced if a later claim was made.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"time"
-
-	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // Pairing is a sender who asked to be let in.
@@ -45,13 +43,9 @@ func (s *Store) Pair(ctx context.Context, p Pairing) (stored Pairing, err error)
 // is unknown or older than an hour. To approve again changes nothing.
 func (s *Store) ApprovePairing(ctx context.Context, code string) (p Pairing, err error) {
 	err = s.write(ctx, "approve pairing", syncCommit, func(tx *runner) error {
-		var found bool
-		p, found, err = one(ctx, tx, scanPairing, `UPDATE pairings
+		p, err = must(ctx, tx, scanPairing, `UPDATE pairings
 			SET approved_at = CASE WHEN approved_at = 0 THEN $2 ELSE approved_at END
 			WHERE code = $1 AND (approved_at > 0 OR created_at >= $3) RETURNING `+pairingColumns, code, now(), now().Add(-pairingAge))
-		if err == nil && !found {
-			return domain.ErrNotFound
-		}
 		return err
 	})
 	return p, err
@@ -67,22 +61,12 @@ func (s *Store) Paired(ctx context.Context, channel, sender string) (paired bool
 }
 
 // Pairings returns who asked to be let in and can be, and who was, newest first.
-func (s *Store) Pairings(ctx context.Context) (all []Pairing, err error) {
-	err = s.read("read pairings", func(q *runner) error {
-		all, err = many(ctx, q, scanPairing, `SELECT `+pairingColumns+` FROM pairings
-			WHERE approved_at > 0 OR created_at >= $1 ORDER BY created_at DESC`, now().Add(-pairingAge))
-		return err
-	})
-	return all, err
+func (s *Store) Pairings(ctx context.Context) ([]Pairing, error) {
+	return list(ctx, s, "read pairings", scanPairing, `SELECT `+pairingColumns+` FROM pairings
+		WHERE approved_at > 0 OR created_at >= $1 ORDER BY created_at DESC`, now().Add(-pairingAge))
 }
 
 // DropPairing shuts a sender out again. ErrNotFound if there is no such pairing.
 func (s *Store) DropPairing(ctx context.Context, channel, sender string) error {
-	return s.write(ctx, "drop pairing", syncCommit, func(tx *runner) error {
-		changed, err := tx.exec(ctx, `DELETE FROM pairings WHERE channel = $1 AND sender = $2`, channel, sender)
-		if err == nil && changed == 0 {
-			return domain.ErrNotFound
-		}
-		return err
-	})
+	return s.change(ctx, "drop pairing", `DELETE FROM pairings WHERE channel = $1 AND sender = $2`, channel, sender)
 }

@@ -43,13 +43,9 @@ type Removal struct {
 
 // Unused returns sessions that were last used before a time and have nothing to do,
 // the one used longest ago first.
-func (s *Store) Unused(ctx context.Context, before time.Time, limit int) (keys []string, err error) {
-	err = s.read("read unused sessions", func(q *runner) error {
-		keys, err = many(ctx, q, scanText, `SELECT key FROM sessions s WHERE updated_at < $2 AND `+work+` = ''
-			ORDER BY updated_at, key LIMIT $3`, now().Add(-deliveryAge), before, limit)
-		return err
-	})
-	return keys, err
+func (s *Store) Unused(ctx context.Context, before time.Time, limit int) ([]string, error) {
+	return list(ctx, s, "read unused sessions", scanText, `SELECT key FROM sessions s WHERE updated_at < $2 AND `+work+` = ''
+		ORDER BY updated_at, key LIMIT $3`, now().Add(-deliveryAge), before, limit)
 }
 
 // Removable returns what of a session is to be removed next, at most limit turns.
@@ -61,10 +57,7 @@ func (s *Store) Removable(ctx context.Context, session string, before time.Time,
 		part, err = q.removable(ctx, session, before, limit)
 		return err
 	})
-	if err != nil {
-		return Removal{}, err
-	}
-	return part, nil
+	return part, err
 }
 
 func (r *runner) removable(ctx context.Context, session string, before time.Time, limit int) (Removal, error) {

@@ -138,6 +138,53 @@ func one[T any](ctx context.Context, r *runner, scan scan[T], query string, args
 	return all[0], true, nil
 }
 
+// must returns the row of a query, or ErrNotFound.
+func must[T any](ctx context.Context, r *runner, scan scan[T], query string, args ...any) (T, error) {
+	item, found, err := one(ctx, r, scan, query, args...)
+	if err == nil && !found {
+		err = domain.ErrNotFound
+	}
+	return item, err
+}
+
+// list runs a query by itself and returns all rows.
+func list[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) (all []T, err error) {
+	err = s.read(doing, func(q *runner) error {
+		all, err = many(ctx, q, scan, query, args...)
+		return err
+	})
+	return all, err
+}
+
+// get runs a query by itself and returns its row, or ErrNotFound.
+func get[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) (item T, err error) {
+	err = s.read(doing, func(q *runner) error {
+		item, err = must(ctx, q, scan, query, args...)
+		return err
+	})
+	return item, err
+}
+
+// exec runs a statement in a transaction and returns how many rows it changed.
+func (s *Store) exec(ctx context.Context, doing string, mode commitMode, query string, args ...any) (changed int64, err error) {
+	err = s.write(ctx, doing, mode, func(tx *runner) error {
+		changed, err = tx.exec(ctx, query, args...)
+		return err
+	})
+	return changed, err
+}
+
+// change runs a statement in a transaction. ErrNotFound if it changed no row.
+func (s *Store) change(ctx context.Context, doing, query string, args ...any) error {
+	return s.write(ctx, doing, syncCommit, func(tx *runner) error {
+		changed, err := tx.exec(ctx, query, args...)
+		if err == nil && changed == 0 {
+			err = domain.ErrNotFound
+		}
+		return err
+	})
+}
+
 func scanCount(rows *sql.Rows) (n int, err error) { return n, rows.Scan(&n) }
 
 func scanTime(rows *sql.Rows) (at time.Time, err error) { return at, rows.Scan(stamp{&at}) }

@@ -26,25 +26,13 @@ func scanSession(rows *sql.Rows) (s domain.Session, err error) {
 }
 
 // Sessions returns the sessions used last, newest first.
-func (s *Store) Sessions(ctx context.Context, limit int) (all []domain.Session, err error) {
-	err = s.read("read sessions", func(q *runner) error {
-		all, err = many(ctx, q, scanSession, fmt.Sprintf(sessionQuery, `ORDER BY updated_at DESC, key LIMIT $1`), limit)
-		return err
-	})
-	return all, err
+func (s *Store) Sessions(ctx context.Context, limit int) ([]domain.Session, error) {
+	return list(ctx, s, "read sessions", scanSession, fmt.Sprintf(sessionQuery, `ORDER BY updated_at DESC, key LIMIT $1`), limit)
 }
 
 // Session returns a session that has had a turn, or ErrNotFound.
-func (s *Store) Session(ctx context.Context, key string) (session domain.Session, err error) {
-	err = s.read("read session "+key, func(q *runner) error {
-		var found bool
-		session, found, err = one(ctx, q, scanSession, fmt.Sprintf(sessionQuery, `WHERE key = $1`), key)
-		if err == nil && !found {
-			return domain.ErrNotFound
-		}
-		return err
-	})
-	return session, err
+func (s *Store) Session(ctx context.Context, key string) (domain.Session, error) {
+	return get(ctx, s, "read session "+key, scanSession, fmt.Sprintf(sessionQuery, `WHERE key = $1`), key)
 }
 
 // SessionModel returns the model that a session was told to use, as provider/model;
@@ -59,13 +47,9 @@ func (s *Store) SessionModel(ctx context.Context, key string) (model string, err
 
 // RunningSessions returns the keys of sessions with work to do: a running turn or
 // a message that no turn has consumed.
-func (s *Store) RunningSessions(ctx context.Context) (keys []string, err error) {
-	err = s.read("read running sessions", func(q *runner) error {
-		keys, err = many(ctx, q, scanText, `SELECT session FROM turns WHERE status = 'running'
-			UNION SELECT session FROM inbox WHERE turn IS NULL ORDER BY 1`)
-		return err
-	})
-	return keys, err
+func (s *Store) RunningSessions(ctx context.Context) ([]string, error) {
+	return list(ctx, s, "read running sessions", scanText, `SELECT session FROM turns WHERE status = 'running'
+		UNION SELECT session FROM inbox WHERE turn IS NULL ORDER BY 1`)
 }
 
 // Turn returns a turn, or ErrNotFound.
@@ -89,16 +73,9 @@ func (s *Store) Route(ctx context.Context, turn string) (route domain.Route, err
 }
 
 // Turns returns the last turns of a session, newest first.
-func (s *Store) Turns(ctx context.Context, session string, limit int) (turns []domain.Turn, err error) {
-	err = s.read("read turns of "+session, func(q *runner) error {
-		rows, err := many(ctx, q, scanTurn, `SELECT `+turnColumns+` FROM turns
-			WHERE session = $1 ORDER BY epoch DESC, seq DESC LIMIT $2`, session, limit)
-		for _, t := range rows {
-			turns = append(turns, t.Turn)
-		}
-		return err
-	})
-	return turns, err
+func (s *Store) Turns(ctx context.Context, session string, limit int) ([]domain.Turn, error) {
+	return list(ctx, s, "read turns of "+session, scanDomainTurn, `SELECT `+turnColumns+` FROM turns
+		WHERE session = $1 ORDER BY epoch DESC, seq DESC LIMIT $2`, session, limit)
 }
 
 // Transcript returns the last messages of an epoch of a session, oldest first,

@@ -15,6 +15,8 @@ var ErrTooMany = errors.New("too many are running")
 const subagentColumns = `id, session, parent, label, task, status, report, created_at, ended_at,
 	channel, chat, thread, push, sender, sender_name`
 
+const subagentByID = `SELECT ` + subagentColumns + ` FROM subagents WHERE id = $1`
+
 func scanSubagent(rows *sql.Rows) (a domain.Subagent, err error) {
 	return a, rows.Scan(&a.ID, &a.Session, &a.Parent, &a.Label, &a.Task, &a.Status, &a.Report, stamp{&a.CreatedAt}, stamp{&a.EndedAt},
 		&a.Route.Channel, &a.Route.Chat, &a.Route.Thread, &a.Route.Push, &a.Route.Sender, &a.SenderName)
@@ -69,10 +71,7 @@ func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a domain.Subagent, er
 		})
 		return err
 	})
-	if err != nil {
-		return domain.Subagent{}, err
-	}
-	return a, nil
+	return a, err
 }
 
 // EndSubagent records how a subagent ended and, unless it was stopped, puts what it
@@ -88,10 +87,7 @@ func (s *Store) EndSubagent(ctx context.Context, id string, status domain.Subage
 		case ended && a.Status != domain.SubagentStopped:
 			_, _, err = tx.accept(ctx, reportMessage(a))
 		case !ended:
-			var found bool
-			if a, found, err = tx.subagent(ctx, id); err == nil && !found {
-				return domain.ErrNotFound
-			}
+			a, err = must(ctx, tx, scanSubagent, subagentByID, id)
 		}
 		if err != nil || a.Status == domain.SubagentStopped {
 			return err
@@ -99,10 +95,7 @@ func (s *Store) EndSubagent(ctx context.Context, id string, status domain.Subage
 		message, err = tx.inbound(ctx, domain.ReportMessage(id))
 		return err
 	})
-	if err != nil {
-		return domain.Inbound{}, err
-	}
-	return message, nil
+	return message, err
 }
 
 // reportMessage returns the message by which a subagent reports to its parent.
@@ -122,25 +115,14 @@ func reportMessage(a domain.Subagent) domain.Inbound {
 
 // Subagents returns the running subagents of a session, oldest first; of all
 // sessions if parent is empty.
-func (s *Store) Subagents(ctx context.Context, parent string) (all []domain.Subagent, err error) {
-	err = s.read("read subagents", func(q *runner) error {
-		all, err = many(ctx, q, scanSubagent, `SELECT `+subagentColumns+` FROM subagents
-			WHERE status = 'running' AND ($1 = '' OR parent = $1) ORDER BY created_at, id`, parent)
-		return err
-	})
-	return all, err
+func (s *Store) Subagents(ctx context.Context, parent string) ([]domain.Subagent, error) {
+	return list(ctx, s, "read subagents", scanSubagent, `SELECT `+subagentColumns+` FROM subagents
+		WHERE status = 'running' AND ($1 = '' OR parent = $1) ORDER BY created_at, id`, parent)
 }
 
 // Subagent returns a subagent, or ErrNotFound.
-func (s *Store) Subagent(ctx context.Context, id string) (a domain.Subagent, err error) {
-	err = s.read("read subagent "+id, func(q *runner) error {
-		var found bool
-		if a, found, err = q.subagent(ctx, id); err == nil && !found {
-			return domain.ErrNotFound
-		}
-		return err
-	})
-	return a, err
+func (s *Store) Subagent(ctx context.Context, id string) (domain.Subagent, error) {
+	return get(ctx, s, "read subagent "+id, scanSubagent, subagentByID, id)
 }
 
 func (r *runner) stopSubagents(ctx context.Context, parent string) error {
@@ -149,5 +131,5 @@ func (r *runner) stopSubagents(ctx context.Context, parent string) error {
 }
 
 func (r *runner) subagent(ctx context.Context, id string) (domain.Subagent, bool, error) {
-	return one(ctx, r, scanSubagent, `SELECT `+subagentColumns+` FROM subagents WHERE id = $1`, id)
+	return one(ctx, r, scanSubagent, subagentByID, id)
 }

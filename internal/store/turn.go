@@ -29,6 +29,11 @@ func scanTurn(rows *sql.Rows) (t turnRow, err error) {
 		&t.Usage.PromptTokens, &t.Usage.CompletionTokens, &t.Steps, &t.prompt, &t.Cost, &t.Scope, &t.Model, &t.Unpriced)
 }
 
+func scanDomainTurn(rows *sql.Rows) (domain.Turn, error) {
+	t, err := scanTurn(rows)
+	return t.Turn, err
+}
+
 // turn returns a turn or ErrNotFound. lock is empty or one of the runner's.
 func (r *runner) turn(ctx context.Context, id, lock string) (turnRow, error) {
 	if id == removedTurn {

@@ -12,11 +12,9 @@ func (s *Store) SaveVersion(ctx context.Context, path, hash string, content []by
 	if content == nil {
 		content = []byte{}
 	}
-	return s.write(ctx, "keep a version of "+path, syncCommit, func(tx *runner) error {
-		_, err := tx.exec(ctx, `INSERT INTO versions (path, hash, content, created_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (path, hash) DO NOTHING`, path, hash, content, now())
-		return err
-	})
+	_, err := s.exec(ctx, "keep a version of "+path, syncCommit, `INSERT INTO versions (path, hash, content, created_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (path, hash) DO NOTHING`, path, hash, content, now())
+	return err
 }
 
 // Version is a version of a file that was kept.
@@ -28,12 +26,8 @@ type Version struct {
 }
 
 // Versions returns the versions of a file, oldest first.
-func (s *Store) Versions(ctx context.Context, path string) (all []Version, err error) {
-	err = s.read("read versions of "+path, func(q *runner) error {
-		all, err = many(ctx, q, scanVersion, `SELECT path, hash, content, created_at FROM versions WHERE path = $1 ORDER BY created_at, hash`, path)
-		return err
-	})
-	return all, err
+func (s *Store) Versions(ctx context.Context, path string) ([]Version, error) {
+	return list(ctx, s, "read versions of "+path, scanVersion, `SELECT path, hash, content, created_at FROM versions WHERE path = $1 ORDER BY created_at, hash`, path)
 }
 
 func scanVersion(rows *sql.Rows) (v Version, err error) {
