@@ -70,8 +70,8 @@ func TestExecSessionsOfARemovedConversation(t *testing.T) {
 	require.NotContains(t, kept, "from-a-session")
 	require.NotContains(t, kept, "from-a-command")
 	require.Contains(t, kept, "of-another")
-	require.Equal(t, "there are no sessions", n.ask(t, "main", `exec_read {}`).Text)
-	require.Contains(t, n.ask(t, "main", `exec_read {"session": "`+name+`", "offset": 1}`).Text, "there is no session")
+	require.Equal(t, "no sessions", n.ask(t, "main", `exec_read {}`).Text)
+	require.Contains(t, n.ask(t, "main", `exec_read {"session": "`+name+`", "offset": 1}`).Text, "this conversation has no session")
 }
 
 func TestRemoveEndsCommandsIfAsked(t *testing.T) {

@@ -21,14 +21,14 @@ const (
 	logFile     = "log"
 )
 
-// phase is how far a command is, as its files tell.
+// phase is the state of a command, according to its files.
 type phase int
 
 const (
-	absent   phase = iota // nothing started, and something may
-	running               // a supervisor is at it
-	finished              // it ended, or was stopped before it began
-	lost                  // it began, and nobody knows how it ended
+	absent   phase = iota // not started yet
+	running               // a supervisor holds the lock
+	finished              // it ended, or was stopped before it started
+	lost                  // it started, and its end is unknown
 )
 
 // entry is the directory of one key.
@@ -46,10 +46,9 @@ func (e entry) phase() phase {
 	return phase
 }
 
-// status is the one place that says what the files mean. The order of reading
-// matters: a supervisor locks, looks for stop, writes started, writes exit.json
-// and unlocks. What was there before we found the lock free was no mere step on
-// the way of a supervisor that came later.
+// status interprets the files. The order of reading matters: a supervisor locks,
+// checks for stop, writes started, writes exit.json and unlocks. Files that existed
+// before we found the lock free are not from a supervisor that is just starting.
 func (e entry) status() (Exit, phase) {
 	started, stop, held := e.exists(startedFile), e.exists(stopFile), e.locked()
 	if exit, ok := e.exit(); ok {
@@ -76,8 +75,8 @@ func (e entry) exit() (exit Exit, ok bool) {
 	return exit, json.Unmarshal(data, &exit) == nil
 }
 
-// job is what the supervisor reads of a [Spec]. The environment is not written
-// down: it may hold secrets, and the supervisor inherits it.
+// job is the part of a [Spec] that is written to a file. The supervisor inherits the
+// environment, which may hold secrets.
 type job struct {
 	Command   string        `json:"command"`
 	Dir       string        `json:"dir"`
@@ -87,8 +86,8 @@ type job struct {
 	Owner     string        `json:"owner,omitempty"`
 }
 
-// prepare makes all that a supervisor needs to find. Two starters may both do
-// it: what they write is the same.
+// prepare creates the files that a supervisor needs. Concurrent starters write the
+// same content.
 func (e entry) prepare(spec Spec) error {
 	if err := e.create(); err != nil {
 		return err
@@ -110,7 +109,7 @@ func (e entry) prepare(spec Spec) error {
 	})
 }
 
-// create makes the directory, durably.
+// create creates the directory durably.
 func (e entry) create() error {
 	err := os.Mkdir(e.dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
@@ -129,7 +128,7 @@ func (e entry) requestStop() error {
 	return e.mark(stopFile)
 }
 
-// mark creates an empty file, durably.
+// mark creates an empty file durably.
 func (e entry) mark(name string) error {
 	if err := e.touch(name); err != nil {
 		return err

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 )
 
-// placeFile has the name of a directory. No key starts with a dot.
+// placeFile holds the unique name of a directory. No key starts with a dot.
 const placeFile = ".place"
 
-// placeOf reads the name that dir was given once, or gives it one.
+// placeOf returns the unique name of dir, creating it if necessary.
 func placeOf(dir string) (string, error) {
 	path := filepath.Join(dir, placeFile)
 	if name, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
@@ -23,7 +23,7 @@ func placeOf(dir string) (string, error) {
 		return "", err
 	}
 	defer os.Remove(temp)
-	// Unlike a rename a link leaves alone what another process was quicker to write.
+	// Unlike a rename, a link does not replace a name that another process wrote.
 	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
@@ -34,7 +34,7 @@ func placeOf(dir string) (string, error) {
 	return string(name), err
 }
 
-// writeJSON replaces the file at path, whole or not at all.
+// writeJSON replaces the file at path atomically.
 func writeJSON(path string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -68,7 +68,7 @@ func writeTemp(path string, data []byte) (name string, err error) {
 	return f.Name(), f.Sync()
 }
 
-// syncDir makes the names in a directory durable.
+// syncDir makes the entries of a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// Info says what a command is.
+// Info describes a command.
 type Info struct {
 	Key       string
 	Owner     string
 	Command   string
-	StartedAt time.Time // when it was; zero if it never was
+	StartedAt time.Time // zero if it never started
 }
 
-// Info returns what the command was started as.
+// Info returns the command's description.
 func (p *Process) Info() (Info, error) {
 	j, err := p.entry.job()
 	if err != nil {
@@ -43,8 +43,7 @@ func (e entry) job() (j job, err error) {
 	return j, nil
 }
 
-// List returns the commands with input of an owner, running or not, the oldest
-// first.
+// List returns an owner's commands with input, running or not, oldest first.
 func (s *Supervisor) List(owner string) ([]*Process, error) {
 	all, err := s.list(func(info Info, _ phase) bool { return info.Owner == owner })
 	if err != nil {
@@ -57,13 +56,12 @@ func (s *Supervisor) List(owner string) ([]*Process, error) {
 	return owned, nil
 }
 
-// Running returns the commands with input that run, whoever's they are, the oldest
-// first.
+// Running returns all running commands with input, oldest first.
 func (s *Supervisor) Running() ([]Info, error) {
 	return s.list(func(_ Info, now phase) bool { return now == running })
 }
 
-// list returns those commands with input that are wanted, the oldest first.
+// list returns the wanted commands with input, oldest first.
 func (s *Supervisor) list(wanted func(Info, phase) bool) ([]Info, error) {
 	found, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -81,7 +79,7 @@ func (s *Supervisor) list(wanted func(Info, phase) bool) ([]Info, error) {
 		}
 		info, err := (&Process{entry: e}).Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed just now
+			continue // removed in the meantime
 		}
 		if err != nil {
 			return nil, err

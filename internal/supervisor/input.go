@@ -12,29 +12,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxInput is how much, in bytes of the file, a command may be given in all.
-const maxInput = 10_000_000
+const maxInput = 10_000_000 // bytes of the input file
 
-// ErrNoInput says that a command takes no input: it was started without
-// [Spec.Input], its input was closed, or it has had all that it may.
+// ErrNoInput reports that a command takes no input: it was started without
+// [Spec.Input], its input was closed, or it reached the limit.
 var ErrNoInput = errors.New("the command takes no input")
 
-// ErrEnded says that a command runs no more and can be given no input.
+// ErrEnded reports that a command has ended and takes no input.
 var ErrEnded = errors.New("the command has ended")
 
-// input is what one Write gives to a command, a line of the input file. Only
-// what ends with a newline counts: a writer may have died in the middle.
+// input is a line of the input file, from one Write. A line without a newline is
+// invalid: its writer died.
 type input struct {
 	ID   string `json:"id"`
 	Data []byte `json:"data,omitempty"`
-	Last bool   `json:"last,omitempty"` // then the command finds the end of its input
+	Last bool   `json:"last,omitempty"` // closes the command's input
 }
 
-// Write gives data to the command as input, once for each id, however often and
-// by whomever it is called, and in the order of the first calls. It returns when
-// that is certain, not when the command has read it: it may end without. After
-// the last one the command finds the end of its input. The error may be
-// [ErrNoInput] or [ErrEnded]; then nothing is written.
+// Write gives data to the command as input, once per id, in the order of first calls.
+// It returns when the data is stored durably; the command may end without reading it.
+// last closes the input. After [ErrNoInput] or [ErrEnded] nothing is written.
 func (p *Process) Write(id string, data []byte, last bool) error {
 	if err := p.write(input{ID: id, Data: data, Last: last}); err != nil {
 		return fmt.Errorf("supervisor: write input: %w", err)
@@ -51,7 +48,7 @@ func (p *Process) write(in input) error {
 		return err
 	}
 	defer f.Close()
-	// Unlike the supervisor's lock this one keeps apart what one process does twice.
+	// Unlike the supervisor's lock, this one also excludes goroutines of one process.
 	if err := flock(f); err != nil {
 		return err
 	}
@@ -69,16 +66,16 @@ func (p *Process) write(in input) error {
 	case p.entry.phase() != running:
 		return ErrEnded
 	case len(given) > 0 && given[len(given)-1].Last:
-		return fmt.Errorf("%w: it was closed", ErrNoInput)
+		return fmt.Errorf("%w: its input was closed", ErrNoInput)
 	}
 	line, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
 	if size+len(line) > maxInput {
-		return fmt.Errorf("%w: it has had %d bytes of at most %d", ErrNoInput, size, maxInput)
+		return fmt.Errorf("%w: it has received %d of at most %d bytes", ErrNoInput, size, maxInput)
 	}
-	// What a writer left that died in the middle goes first.
+	// Remove an incomplete line of a writer that died.
 	if err := f.Truncate(int64(size)); err != nil {
 		return err
 	}
@@ -97,7 +94,7 @@ func flock(f *os.File) error {
 	}
 }
 
-// inputs are the whole lines of data, and how many bytes they are.
+// inputs returns the complete lines of data and their size in bytes.
 func inputs(data []byte) (all []input, size int) {
 	size = bytes.LastIndexByte(data, '\n') + 1
 	for line := range bytes.Lines(data[:size]) {
@@ -109,9 +106,8 @@ func inputs(data []byte) (all []input, size int) {
 	return all, size
 }
 
-// feed passes what comes into the input file on to the command until the last of
-// it, or until nobody reads it any more. It looks whenever there may be more, and
-// closes to.
+// feed copies the input file to the command until its last line or until the command
+// ends. It reads on whenever more signals, and closes to at the end.
 func feed(from io.ReaderAt, to io.WriteCloser, more, ended <-chan struct{}) {
 	defer to.Close()
 	for done := int64(0); ; {

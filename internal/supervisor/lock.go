@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The lock is a POSIX record lock. Other than with flock(2), children do not
-// inherit it, so no background process can keep it, and one can ask for it
-// without taking it, so asking never makes a supervisor believe in another.
+// The lock is a POSIX record lock. Unlike with flock(2), children do not inherit it,
+// so no background process can keep it, and it can be tested without taking it, so a
+// test never looks like another supervisor.
 
-// errHeld says that another supervisor has the lock.
+// errHeld reports that another supervisor holds the lock.
 var errHeld = errors.New("locked")
 
-// lock takes the lock until the closer is closed or the process ends. The
-// process must not open the file again: to close it there would unlock it.
+// lock takes the lock until the closer is closed or the process ends. The process
+// must not open the file elsewhere, since closing it there would release the lock.
 func (e entry) lock() (io.Closer, error) {
 	f, err := os.OpenFile(e.path(lockFile), os.O_RDWR, 0)
 	if err != nil {
@@ -32,7 +32,7 @@ func (e entry) lock() (io.Closer, error) {
 	return f, nil
 }
 
-// locked reports whether another process has the lock.
+// locked reports whether another process holds the lock.
 func (e entry) locked() bool {
 	f, err := os.OpenFile(e.path(lockFile), os.O_RDWR, 0)
 	if err != nil {

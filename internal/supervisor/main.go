@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Main is the supervisor process: args is the directory of one key. It returns
-// the process's exit status, when the command has ended or there is none to run.
+// Main is the supervisor process. args is the directory of one key. It returns the
+// process's exit status when the command has ended, or if there is none to run.
 func Main(args []string) int {
 	if len(args) != 1 {
 		fmt.Fprintln(os.Stderr, "usage: supervise DIR")
 		return 2
 	}
-	// The kernel ends the command when the thread that started it ends.
+	// The kernel kills the command when the thread that started it ends.
 	runtime.LockOSThread()
-	// Caught and not ignored: a command would inherit that.
+	// Catch the signals rather than ignore them: the command would inherit that.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGQUIT)
 	if err := supervise(entry{dir: args[0]}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -33,7 +33,7 @@ func Main(args []string) int {
 func supervise(e entry) error {
 	lock, err := e.lock()
 	if errors.Is(err, errHeld) || errors.Is(err, fs.ErrNotExist) {
-		return nil // another has it, or all is over and removed
+		return nil // another supervisor runs, or the command was removed
 	}
 	if err != nil {
 		return fmt.Errorf("lock: %w", err)
@@ -73,8 +73,8 @@ func supervise(e entry) error {
 	return e.finish(exit)
 }
 
-// stopped reports whether the command is to end. Without its directory nobody can
-// find it, or stop it.
+// stopped reports whether the command should end: on request, or if its directory was
+// deleted, since it could not be found any more.
 func (e entry) stopped() bool { return e.exists(stopFile) || !e.exists(lockFile) }
 
 func (e entry) finish(exit Exit) error {

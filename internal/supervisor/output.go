@@ -9,9 +9,9 @@ import (
 	"os"
 )
 
-// Output returns what the command has written so far, all of it if that is at
-// most limit bytes, else its head and its tail with a note between them. Total is
-// how much it wrote, kept or not; while the command runs, how much was kept.
+// Output returns the output so far. If it is longer than limit bytes, it is the head
+// and the tail with a note in between. total is the number of bytes written, or kept
+// while the command runs.
 func (p *Process) Output(limit int64) (output []byte, total int64, err error) {
 	f, err := os.Open(p.entry.path(outputFile))
 	if os.IsNotExist(err) {
@@ -36,8 +36,7 @@ func (p *Process) Output(limit int64) (output []byte, total int64, err error) {
 	return output, total, nil
 }
 
-// OutputFrom returns what the command has written so far from a byte on and was
-// kept. Where the next such byte will be is offset plus the length of that.
+// OutputFrom returns the kept output so far from a byte offset on.
 func (p *Process) OutputFrom(offset int64) ([]byte, error) {
 	f, err := os.Open(p.entry.path(outputFile))
 	if os.IsNotExist(err) {
@@ -54,7 +53,7 @@ func (p *Process) OutputFrom(offset int64) ([]byte, error) {
 	return output, nil
 }
 
-// Seen is how far the output was read: what [Process.See] was told.
+// Seen returns the offset recorded by [Process.See].
 func (p *Process) Seen() (offset int64) {
 	data, err := os.ReadFile(p.entry.path(seenFile))
 	if err != nil || json.Unmarshal(data, &offset) != nil {
@@ -63,14 +62,13 @@ func (p *Process) Seen() (offset int64) {
 	return offset
 }
 
-// See notes that the output was read up to a byte, for whoever reads on. It never
-// goes back.
+// See records that the output was read up to an offset. It never decreases.
 func (p *Process) See(offset int64) error {
 	if offset <= p.Seen() {
 		return nil
 	}
 	if err := writeJSON(p.entry.path(seenFile), offset); err != nil {
-		return fmt.Errorf("supervisor: note what was read: %w", err)
+		return fmt.Errorf("supervisor: record what was read: %w", err)
 	}
 	return nil
 }
@@ -92,8 +90,8 @@ func headAndTail(f io.ReaderAt, size, limit int64) ([]byte, error) {
 	return bytes.Join([][]byte{head, note, tail}, nil), nil
 }
 
-// LastLine returns the last line that the command has written so far and that is
-// not blank, or at most the last 200 bytes of it.
+// LastLine returns the last non-blank line of the output so far, or its last 200
+// bytes.
 func (p *Process) LastLine() string { return lastLine(p.entry.tail(outputFile, 4096)) }
 
 func lastLine(text []byte) string {
@@ -105,7 +103,7 @@ func lastLine(text []byte) string {
 	return string(bytes.ToValidUTF8(text[max(0, len(text)-longest):], nil))
 }
 
-// tail returns at most the last limit bytes of a file; nothing if it is not there.
+// tail returns up to limit bytes from the end of a file; nil if it cannot be read.
 func (e entry) tail(name string, limit int64) []byte {
 	f, err := os.Open(e.path(name))
 	if err != nil {

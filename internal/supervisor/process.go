@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Process is a command that was started, here or elsewhere, now or long ago.
+// Process is a command that was started by this or another process.
 type Process struct {
 	entry  entry
-	exited <-chan struct{} // closed when the supervisor that we started ends; nil if we started none
+	exited <-chan struct{} // closed when the supervisor we started exits; nil if we started none
 }
 
-// Wait returns how the command ended, once it has. The error is [ErrLost], or
-// ctx's cause; the command goes on when ctx ends.
+// Wait waits for the command and returns how it ended. The error is [ErrLost] or
+// ctx's cause; the command continues when ctx ends.
 func (p *Process) Wait(ctx context.Context) (Exit, error) {
 	if err := until(ctx, p.exited, func() bool { return p.entry.phase() != running }); err != nil {
 		return Exit{}, err
@@ -20,8 +20,7 @@ func (p *Process) Wait(ctx context.Context) (Exit, error) {
 	return p.Status()
 }
 
-// Status returns how the command ended. The error is [ErrRunning] or [ErrLost] if
-// that cannot be said yet, or ever.
+// Status returns how the command ended, or [ErrRunning] or [ErrLost].
 func (p *Process) Status() (Exit, error) {
 	switch exit, phase := p.entry.status(); phase {
 	case finished:
@@ -33,21 +32,20 @@ func (p *Process) Status() (Exit, error) {
 	}
 }
 
-// Exit returns how the command ended; false if it runs or was lost.
+// Exit returns how the command ended; false if it is running or lost.
 func (p *Process) Exit() (Exit, bool) {
 	exit, phase := p.entry.status()
 	return exit, phase == finished
 }
 
-// How often files are looked at: soon at first, since most commands are short,
-// then less and less often.
+// The interval of checking files grows, since most commands are short.
 const (
 	shortestPoll = time.Millisecond
 	longestPoll  = 50 * time.Millisecond
 )
 
-// until returns nil when done reports true. It looks every now and then, and
-// when hint is closed. If ctx ends first it returns its cause.
+// until returns nil when done reports true. It polls, and checks when hint is closed.
+// If ctx ends first, it returns its cause.
 func until(ctx context.Context, hint <-chan struct{}, done func() bool) error {
 	began := time.Now()
 	for !done() {

@@ -13,32 +13,32 @@ import (
 )
 
 const (
-	// How often a supervisor looks for a stop and for more input: if the kernel says
-	// when there is something, and if it does not.
+	// How often a supervisor checks for a stop request and input, with and without
+	// notifications from the kernel.
 	watchedPoll   = time.Second
 	unwatchedPoll = 20 * time.Millisecond
 
-	timeoutGrace = 2 * time.Second        // from SIGTERM to SIGKILL when the time is up
-	stopGrace    = time.Second            // the same when somebody waits for it
-	linger       = time.Second            // how long children may write when the command itself has ended
-	drain        = 100 * time.Millisecond // to read what is left when they have been killed
+	timeoutGrace = 2 * time.Second        // from SIGTERM to SIGKILL after a timeout
+	stopGrace    = time.Second            // the same after a stop request, which has a waiting caller
+	linger       = time.Second            // for children to write after the command has ended
+	drain        = 100 * time.Millisecond // to read the rest after they were killed
 )
 
-// command is a running one. Its process is also its process group.
+// command is a running command. It leads its process group.
 type command struct {
 	cmd     *exec.Cmd
 	pipe    *os.File
-	stdin   *os.File      // nil if it has no input
-	more    chan struct{} // has something in it when there may be more input
+	stdin   *os.File      // nil without input
+	more    chan struct{} // signals that there may be more input
 	copy    *limitedCopy
-	exited  chan struct{} // the process has ended
-	drained chan struct{} // all that has the pipe open has ended
+	exited  chan struct{} // closed when the process has exited
+	drained chan struct{} // closed at the end of the output
 	exit    Exit
-	ending  bool // was sent SIGTERM
-	killed  bool // was sent SIGKILL
+	ending  bool // SIGTERM was sent
+	killed  bool // SIGKILL was sent
 }
 
-// run runs the entry's job to its end. input is nil for none.
+// run runs the entry's job to its end. input may be nil.
 func run(e entry, j job, input *os.File, output io.Writer) Exit {
 	c := &command{
 		copy: &limitedCopy{to: output, left: j.MaxOutput}, more: make(chan struct{}, 1),
@@ -86,13 +86,13 @@ func (c *command) start(j job, input *os.File) error {
 	}()
 	go func() {
 		defer close(c.drained)
-		// The end of a read is the end of the output, whatever its error.
-		_, _ = io.Copy(c.copy, reader)
+		_, _ = io.Copy(c.copy, reader) // an error is the end of the output
 	}()
 	return nil
 }
 
-// await returns when the process has ended, by itself or by us.
+// await returns when the process has exited. It enforces the timeout and stop
+// requests.
 func (c *command) await(e entry, timeout time.Duration) {
 	var late, kill <-chan time.Time
 	if timeout > 0 {
@@ -128,7 +128,7 @@ func (c *command) await(e entry, timeout time.Duration) {
 	}
 }
 
-// wake puts something into a channel that holds one thing.
+// wake sends without blocking on a channel of capacity 1.
 func wake(ch chan<- struct{}) {
 	select {
 	case ch <- struct{}{}:
@@ -142,8 +142,8 @@ func (c *command) terminate(grace time.Duration) <-chan time.Time {
 	return time.After(grace)
 }
 
-// settle ends what is left of the group and fills in how the command ended. A
-// child that left the group may hold the pipe for ever; it is not waited for.
+// settle kills the rest of the group and records how the command ended. It does not
+// wait for children that left the group and still hold the pipe.
 func (c *command) settle() {
 	if !c.killed {
 		c.awaitOutput(linger)
@@ -153,9 +153,9 @@ func (c *command) settle() {
 	c.pipe.Close()
 	<-c.drained
 	if c.stdin != nil {
-		c.stdin.Close() // a child that left the group may keep it from being written to
+		c.stdin.Close() // a child that left the group may not read it
 	}
-	_ = c.cmd.Wait() // reaps; what it would say is in ProcessState
+	process.Reap(c.cmd)
 	c.exit.Code = c.cmd.ProcessState.ExitCode()
 	if status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		c.exit.Code = 128 + int(status.Signal())
@@ -171,8 +171,8 @@ func (c *command) awaitOutput(most time.Duration) {
 	}
 }
 
-// signal goes to the whole group. It cannot hit a stranger: the process has not
-// been reaped, so nothing else has its ID. That the group may be gone is fine.
+// signal signals the whole group. The process was not reaped yet, so its ID cannot
+// belong to another one.
 func (c *command) signal(signal unix.Signal) {
 	_ = unix.Kill(-c.cmd.Process.Pid, signal)
 }
@@ -184,8 +184,8 @@ func shell() string {
 	return "/bin/sh"
 }
 
-// limitedCopy keeps the first bytes that are written to it and counts the rest.
-// It never fails: a command must not block or die because a disk is full.
+// limitedCopy keeps the first bytes written to it and counts the rest. It never
+// fails: a full disk must not block or kill the command.
 type limitedCopy struct {
 	to        io.Writer
 	left      int64

@@ -7,15 +7,15 @@ import (
 	"syscall"
 )
 
-// spawn starts a supervisor for the entry. The channel is closed when it ends.
+// spawn starts a supervisor for the entry. The channel is closed when it exits.
 func (s *Supervisor) spawn(e entry, env []string) (<-chan struct{}, error) {
 	log, err := os.OpenFile(e.path(logFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(s.executable, append(slices.Clone(s.args), e.dir)...) //nolint:noctx // it outlives all that has a context
-	cmd.Env = append([]string{}, env...)                                      // never nil, which would mean ours
+	cmd := exec.Command(s.executable, append(slices.Clone(s.args), e.dir)...) //nolint:noctx // outlives this process
+	cmd.Env = append([]string{}, env...)                                      // never nil, which would mean our environment
 	cmd.Dir = "/"
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -26,7 +26,7 @@ func (s *Supervisor) spawn(e entry, env []string) (<-chan struct{}, error) {
 	go func() {
 		defer close(exited)
 		if err := cmd.Wait(); err != nil {
-			s.logger.Warn("supervisor ended badly", "dir", e.dir, "err", err)
+			s.logger.Warn("supervisor failed", "dir", e.dir, "err", err)
 		}
 	}()
 	return exited, nil

@@ -1,21 +1,22 @@
-// Package supervisor runs a command so that it outlives the process that asked
-// for it, and finds it again by its key.
+// Package supervisor runs commands that outlive the process that started them, and
+// finds them again by key.
 //
-// A small process of our own binary, the supervisor, runs each command. All that
-// is known of a command is in files in the directory of its key:
+// A supervisor, a small process of our own binary, runs each command. The state of a
+// command is in files in the directory of its key:
 //
-//	spec.json  what to run; there before anything starts
-//	lock       locked by the supervisor for as long as it lives
-//	started    there, durably, before the command is
-//	stop       asks to end the command, or never to start it
-//	input      what the command was given to read, if it takes any
-//	output     what the command wrote, up to a limit
+//	spec.json  what to run; exists before anything starts
+//	lock       locked by the supervisor while it lives
+//	started    created durably before the command starts
+//	stop       requests to end the command, or never to start it
+//	input      the command's input, if it takes any
+//	output     the command's output, up to a limit
 //	seen       how far the output was read
-//	exit.json  how it ended; the last thing the supervisor writes
-//	log        what the supervisor itself had to say
+//	exit.json  how the command ended; written last
+//	log        the supervisor's own messages
 //
-// Liveness is the lock, never a process ID. A command that has started, with no
-// lock and no exit.json, was lost: the machine or the supervisor went down.
+// The lock tells whether a supervisor lives; process IDs are never used. A command
+// that has started, with no lock held and no exit.json, is lost: the machine or the
+// supervisor crashed.
 package supervisor
 
 import (
@@ -29,59 +30,58 @@ import (
 	"time"
 )
 
-// DefaultMaxOutput is how many bytes of a command's output are kept.
+// DefaultMaxOutput is the number of bytes of a command's output to keep.
 const DefaultMaxOutput = 10_000_000
 
 // Subcommand is the argument of this program that makes it run [Main].
 const Subcommand = "supervise"
 
-// starts bounds how often one Start tries. A supervisor that ends without having
-// started its command, and leaves no other that has, was killed or cannot run.
-const starts = 3
+// startAttempts is how often Start spawns a supervisor. One that exits without
+// starting the command was killed or cannot run.
+const startAttempts = 3
 
-// ErrLost says that a command was started but its supervisor died before it
-// could tell how the command ended: the machine went down, or it was killed.
+// ErrLost reports that a command started, but its supervisor died before the command
+// ended.
 var ErrLost = errors.New("the command was started, but its supervisor died before the command ended")
 
-// ErrRunning says that a command is running: it has no end yet, and cannot be
-// removed.
+// ErrRunning reports that a command is still running.
 var ErrRunning = errors.New("the command is running")
 
-// Options are the settings of a [Supervisor].
+// Options configure a [Supervisor].
 type Options struct {
-	Dir        string       // where the keys' directories are, on a local disk; created if missing
-	Executable string       // what has [Main]; empty means this program
-	Args       []string     // what comes before the directory on its command line; empty means [Subcommand]
+	Dir        string       // parent of the keys' directories, on a local disk; created if missing
+	Executable string       // program that calls [Main]; empty means this one
+	Args       []string     // its arguments before the directory; empty means [Subcommand]
 	Logger     *slog.Logger // nil discards
 }
 
-// Spec says what to run.
+// Spec describes a command.
 type Spec struct {
-	Key       string        // names the run for ever: letters, digits, ".", "_", "-"
-	Command   string        // for bash, or sh where there is no bash
+	Key       string        // unique forever: letters, digits, ".", "_", "-"
+	Command   string        // for bash, or sh if there is no bash
 	Dir       string        // working directory, absolute
-	Env       []string      // the whole environment, "NAME=value"; the supervisor has it too
-	Timeout   time.Duration // after which the command is ended; 0 means never
-	MaxOutput int64         // bytes of output that are kept; 0 means [DefaultMaxOutput]
-	Input     bool          // it reads what [Process.Write] is given; else nothing
-	Owner     string        // whose it is, for [Supervisor.List]
+	Env       []string      // the whole environment, "NAME=value", also of the supervisor
+	Timeout   time.Duration // 0 means none
+	MaxOutput int64         // bytes of output to keep; 0 means [DefaultMaxOutput]
+	Input     bool          // it reads input from [Process.Write]; else it has none
+	Owner     string        // for [Supervisor.List]
 }
 
-// Exit says how a command ended.
+// Exit tells how a command ended.
 type Exit struct {
-	Code        int       `json:"exit_code"`           // 128 + the signal's number if a signal ended it; -1 if it never started
-	Signal      string    `json:"signal,omitempty"`    // the signal that ended it: "SIGKILL"
+	Code        int       `json:"exit_code"`           // 128 + signal number if a signal ended it; -1 if it never started
+	Signal      string    `json:"signal,omitempty"`    // such as "SIGKILL"
 	Error       string    `json:"error,omitempty"`     // why it could not be started
-	TimedOut    bool      `json:"timed_out,omitempty"` // it was ended because it took too long
+	TimedOut    bool      `json:"timed_out,omitempty"` // it was ended by its timeout
 	Stopped     bool      `json:"stopped,omitempty"`   // it was ended, or never started, because of [Supervisor.Stop]
 	DurationMS  int64     `json:"duration_ms"`
-	OutputBytes int64     `json:"output_bytes"`        // what it wrote, kept or not
-	Truncated   bool      `json:"truncated,omitempty"` // not all that it wrote was kept
+	OutputBytes int64     `json:"output_bytes"`        // written, whether kept or not
+	Truncated   bool      `json:"truncated,omitempty"` // not all output was kept
 	StartedAt   time.Time `json:"started_at"`
 }
 
-// Supervisor starts commands and finds them again. It keeps nothing in memory:
-// any number of them, in any number of processes, may share a directory.
+// Supervisor starts commands and finds them again. It has no state in memory: any
+// number of Supervisors, in several processes, may share a directory.
 type Supervisor struct {
 	dir        string
 	place      string
@@ -90,7 +90,7 @@ type Supervisor struct {
 	logger     *slog.Logger
 }
 
-// New returns a Supervisor over the directory in options.
+// New returns a Supervisor for the directory in options.
 func New(options Options) (*Supervisor, error) {
 	dir, err := filepath.Abs(options.Dir)
 	if err != nil {
@@ -99,36 +99,31 @@ func New(options Options) (*Supervisor, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("supervisor: %w", err)
 	}
-	executable := options.Executable
-	if executable == "" {
-		if executable, err = os.Executable(); err != nil {
+	s := &Supervisor{dir: dir, executable: options.Executable, args: options.Args, logger: options.Logger}
+	if s.executable == "" {
+		if s.executable, err = os.Executable(); err != nil {
 			return nil, fmt.Errorf("supervisor: find this program: %w", err)
 		}
 	}
-	place, err := placeOf(dir)
-	if err != nil {
+	if s.place, err = placeOf(dir); err != nil {
 		return nil, fmt.Errorf("supervisor: name the directory: %w", err)
 	}
-	args := options.Args
-	if len(args) == 0 {
-		args = []string{Subcommand}
+	if len(s.args) == 0 {
+		s.args = []string{Subcommand}
 	}
-	logger := options.Logger
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
 	}
-	return &Supervisor{dir: dir, place: place, executable: executable, args: args, logger: logger}, nil
+	return s, nil
 }
 
-// Place names the directory for ever. A caller that finds another place than it
-// started a command in cannot know about that command: a container was made
-// anew, or the directory was deleted.
+// Place returns the unique name of the directory. A command started in another place
+// cannot be found here: its container or directory was deleted.
 func (s *Supervisor) Place() string { return s.place }
 
-// Start makes sure that spec's command was started, once. It returns as soon as
-// the command runs, has ended, was lost or was stopped, whoever started it and
-// however often Start was called; then spec's other fields mean nothing. If ctx
-// ends first the command may or may not start: another Start finds out.
+// Start starts spec's command unless its key was started before. It returns as soon
+// as the command runs, has ended, was lost or was stopped. If ctx ends first, the
+// command may or may not start; another Start finds out.
 func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 	e, err := s.entry(spec.Key)
 	if err != nil {
@@ -143,7 +138,7 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err := e.prepare(spec); err != nil {
 		return nil, fmt.Errorf("supervisor: prepare %s: %w", spec.Key, err)
 	}
-	for range starts {
+	for range startAttempts {
 		exited, err := s.spawn(e, spec.Env)
 		if err != nil {
 			return nil, fmt.Errorf("supervisor: start %s: %w", spec.Key, err)
@@ -156,10 +151,10 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) (*Process, error) {
 			return &Process{entry: e, exited: exited}, nil
 		}
 	}
-	return nil, fmt.Errorf("supervisor: start %s: nothing started: %s", spec.Key, e.tail(logFile, 1000))
+	return nil, fmt.Errorf("supervisor: start %s: the command did not start: %s", spec.Key, e.tail(logFile, 1000))
 }
 
-// Find returns the command of that key, if it was ever started or stopped.
+// Find returns the command of a key if it was ever started or stopped.
 func (s *Supervisor) Find(key string) (*Process, bool) {
 	e, err := s.entry(key)
 	if err != nil || e.phase() == absent {
@@ -168,10 +163,9 @@ func (s *Supervisor) Find(key string) (*Process, bool) {
 	return &Process{entry: e}, true
 }
 
-// Stop ends the commands of those keys and all that is left of their process
-// groups, and returns when they are gone: after a second and a half at most, also
-// if they ignore SIGTERM. One that is not there yet will never start. What has
-// ended already stays as it is.
+// Stop ends the commands of these keys with their process groups, and returns when
+// they are gone: within a second and a half, even if they ignore SIGTERM. A command
+// that was not started yet will never start.
 func (s *Supervisor) Stop(ctx context.Context, keys ...string) error {
 	var stopped []entry
 	for _, key := range keys {
@@ -196,7 +190,7 @@ var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
 
 func (s *Supervisor) entry(key string) (entry, error) {
 	if !keyPattern.MatchString(key) {
-		return entry{}, fmt.Errorf("supervisor: %q cannot be a key", key)
+		return entry{}, fmt.Errorf("supervisor: invalid key %q", key)
 	}
 	return entry{dir: filepath.Join(s.dir, key)}, nil
 }

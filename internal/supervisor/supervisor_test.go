@@ -184,7 +184,7 @@ func TestStart(t *testing.T) {
 		s, _ := setup(t)
 		for _, key := range []string{"", ".", "..", "../x", "a/b", "a\x00b", ".place", strings.Repeat("k", 201)} {
 			_, err := s.Start(t.Context(), spec(key, "true"))
-			require.ErrorContains(t, err, "cannot be a key")
+			require.ErrorContains(t, err, "invalid key")
 			require.Error(t, s.Stop(t.Context(), key))
 			require.Error(t, s.Remove(key))
 		}

@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// removedPrefix begins the names of directories that are being deleted.
+// removedPrefix is the name prefix of directories that are being deleted.
 const removedPrefix = ".removed-"
 
-// Remove forgets the command of that key: what is known of it is deleted, and
-// Start would run it again. So call it when nothing can ask for the key any more.
-// It returns [ErrRunning] if the command is running.
+// Remove deletes the state of a command. Start would run it again, so the key must
+// not be used any more. It returns [ErrRunning] if the command is running.
 func (s *Supervisor) Remove(key string) error {
 	e, err := s.entry(key)
 	if err != nil {
@@ -26,7 +25,7 @@ func (s *Supervisor) Remove(key string) error {
 		return nil
 	}
 	if e.phase() == absent {
-		// A supervisor may be on its way. It will find this, or nothing.
+		// A supervisor may be starting. It will find this request, or no directory.
 		if err := e.requestStop(); err != nil {
 			return fmt.Errorf("supervisor: remove %s: %w", key, err)
 		}
@@ -34,7 +33,7 @@ func (s *Supervisor) Remove(key string) error {
 	if e.phase() == running {
 		return fmt.Errorf("supervisor: remove %s: %w", key, ErrRunning)
 	}
-	// In one step: half a directory would tell lies.
+	// Atomically: a partial directory would have another meaning.
 	removed := filepath.Join(s.dir, removedPrefix+key+"-"+rand.Text())
 	err = os.Rename(e.dir, removed)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -46,8 +45,8 @@ func (s *Supervisor) Remove(key string) error {
 	return nil
 }
 
-// Sweep removes the commands that ended, or were lost, longer than age ago, and
-// returns how many. It never touches one that runs.
+// Sweep removes commands that ended, or were lost, longer than age ago, and returns
+// how many. It skips running ones.
 func (s *Supervisor) Sweep(age time.Duration) (removed int, err error) {
 	found, err := os.ReadDir(s.dir)
 	if err != nil {

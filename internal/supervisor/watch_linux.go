@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch returns a channel that has something in it after a file of the entry came
-// or went, or its input grew; nil if the kernel cannot tell, for want of watches
-// for instance. It goes on until the process ends: to end it earlier would keep
-// the end of every short command waiting for the kernel.
+// watch returns a channel that signals when a file of the entry was created or
+// deleted, or its input grew; nil if inotify is not available. It is never closed:
+// closing inotify would delay the end of every short command.
 func watch(e entry) <-chan struct{} {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {

@@ -67,7 +67,7 @@ func TestAttemptsAtASession(t *testing.T) {
 		}
 		for range 2 {
 			text := c.until(t, "Ana", "turn.2.0", "exec_write", args{"session": first, "input": "Ana"})
-			require.Equal(t, "hello Ana\n[session turn.1.0 is running; this was its output from byte 7 to 16]", text)
+			require.Equal(t, "hello Ana\n[session turn.1.0 is running; output bytes 7 to 16]", text)
 		}
 		c.until(t, "Ana", "turn.2.1", "exec_write", args{"session": first, "input": "Ana"})
 		require.Equal(t, "x\nhello Ana\nhello Ana\n", c.effects(t))
@@ -109,7 +109,7 @@ func TestAttemptsAtASession(t *testing.T) {
 		c := converse(t)
 		c.until(t, "up", first, "exec_start", args{"command": "trap 'echo stopping >>effects; exit 0' TERM; echo up; while true; do sleep 0.01; done"})
 		text := c.must(t, "turn.2.0", "exec_stop", args{"session": first})
-		require.Contains(t, text, "[session turn.1.0 has ended, it was stopped, exit status 0")
+		require.Contains(t, text, "[session turn.1.0 has ended, was stopped, exit status 0")
 		require.Equal(t, text, c.must(t, "turn.2.0", "exec_stop", args{"session": first}))
 		require.Equal(t, "stopping\n", c.effects(t))
 	})
@@ -123,7 +123,7 @@ func TestAttemptsAtASession(t *testing.T) {
 		require.Contains(t, result.Text, "[stopped]")
 		result, err = c.attempt(t.Context(), t, first, "exec_start", args{"command": greeter})
 		require.NoError(t, err)
-		require.Contains(t, result.Text, "has ended, it was stopped")
+		require.Contains(t, result.Text, "has ended, was stopped")
 		require.Equal(t, "x\n", c.effects(t))
 	})
 

@@ -2,5 +2,5 @@ package shell
 
 import "golang.org/x/sys/unix"
 
-// bootID names the time since the kernel started.
+// bootID returns an ID that changes with each boot.
 func bootID() (string, error) { return unix.Sysctl("kern.bootsessionuuid") }

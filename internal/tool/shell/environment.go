@@ -13,13 +13,12 @@ const (
 	defaultLang = "C.UTF-8"
 )
 
-// Environment is what commands find in their environment, each as NAME=value, but
-// for what the options add.
+// Environment returns the environment of commands, as NAME=value, without
+// [Options].Env.
 func Environment(workspace string) []string { return environment(workspace, nil) }
 
-// environment is what commands run in: a few harmless variables of ours, what
-// suits a command in the workspace, and extra, which wins. All else is kept from
-// commands: among it are keys and tokens.
+// environment returns the environment of commands: a few of our variables, those for
+// the workspace, and extra, which takes precedence. Other variables may hold secrets.
 func environment(workspace string, extra []string) []string {
 	shell, err := exec.LookPath("bash")
 	if err != nil {
@@ -41,7 +40,7 @@ func environment(workspace string, extra []string) []string {
 	return append(env, extra...)
 }
 
-// workingDir returns the absolute path of the directory that a call names.
+// workingDir returns the absolute path of a call's working directory.
 func (r *runner) workingDir(name string) (string, error) {
 	dir := name
 	if !filepath.IsAbs(dir) {

@@ -11,7 +11,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// arguments are those of exec.
 type arguments struct {
 	Command    string  `json:"command"`
 	Timeout    float64 `json:"timeout,omitempty"`
@@ -33,7 +32,7 @@ seconds (default %v, at most %v); background processes are killed when it ends.`
 	t.Timeout = r.Timeout + margin
 	t.TimeoutOf = func(raw json.RawMessage) time.Duration {
 		var args arguments
-		// What cannot be read has the default; Run will complain about it.
+		// Invalid arguments get the default; Run reports them.
 		_ = json.Unmarshal(raw, &args)
 		return r.timeout(args) + margin
 	}

@@ -8,24 +8,23 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// The parts of the journal in which calls note what they are about to do.
+// Journal parts of a call.
 const (
-	// CommandPart says that a command is started under the call's key. When a turn
-	// is stopped, so are the commands whose calls noted this.
+	// CommandPart marks calls that start a command. Stopping a turn stops these
+	// commands.
 	CommandPart = "exec"
-	sessionPart = "session" // the call deals with a session that there is
+	sessionPart = "session" // the call uses an existing session
 )
 
-// intent is what the journal keeps of a call: where its command may be found.
+// intent is the journal entry of a call: where its command can be found.
 type intent struct {
 	Host   string `json:"host"`
 	BootID string `json:"boot_id"`
-	Place  string `json:"place"`            // the supervisor's directory, which may be gone with its container
-	Offset int64  `json:"offset,omitempty"` // from where on the call reads a session's output
+	Place  string `json:"place"`            // the supervisor's directory, which a new container lacks
+	Offset int64  `json:"offset,omitempty"` // where the call starts to read a session's output
 }
 
-// note records where the call happens. If an earlier attempt did so first, that
-// is what is returned, and fresh is false.
+// note journals where the call runs, and returns the entry of the first attempt.
 func (r *runner) note(ctx context.Context, call tool.Call, part string, offset int64) (noted intent, fresh bool, err error) {
 	data, err := json.Marshal(intent{Host: r.Host, BootID: r.BootID, Place: r.Supervisor.Place(), Offset: offset})
 	if err != nil {
@@ -41,21 +40,20 @@ func (r *runner) note(ctx context.Context, call tool.Call, part string, offset i
 	return noted, fresh, nil
 }
 
-// reachable returns nil if what an attempt has done that noted there can be seen
-// from here.
+// reachable returns nil if the commands of an attempt that ran there can be found
+// here.
 func (r *runner) reachable(there intent) error {
 	switch {
 	case there.Host != r.Host:
-		return fmt.Errorf("%w (it began on host %s, this is %s)", tool.ErrOutcomeUnknown, there.Host, r.Host)
+		return fmt.Errorf("%w (it started on host %s, this is %s)", tool.ErrOutcomeUnknown, there.Host, r.Host)
 	case there.Place != r.Supervisor.Place():
-		return fmt.Errorf("%w (host %s has lost what it knew of its commands)", tool.ErrOutcomeUnknown, r.Host)
+		return fmt.Errorf("%w (host %s lost the state of its commands)", tool.ErrOutcomeUnknown, r.Host)
 	}
 	return nil
 }
 
-// mayStart records where the call's command is about to be started. It returns
-// nil if this attempt may find or start it here: nobody else did, or it was
-// somebody who would have left traces that we can see.
+// mayStart journals where the call's command starts. It returns nil if this attempt
+// may find or start it here: no other attempt did, or its traces would be visible.
 func (r *runner) mayStart(ctx context.Context, call tool.Call) error {
 	there, fresh, err := r.note(ctx, call, CommandPart, 0)
 	if err != nil || fresh {
@@ -72,5 +70,5 @@ func (r *runner) mayStart(ctx context.Context, call tool.Call) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w (host %s was restarted since)", tool.ErrOutcomeUnknown, r.Host)
+	return fmt.Errorf("%w (host %s has rebooted since)", tool.ErrOutcomeUnknown, r.Host)
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// lostOutput is how much output a lost command is reported with, in bytes.
-const lostOutput = 4000
+const lostOutput = 4000 // bytes of a lost command's output to report
 
-// result tells the model of a command that has ended.
+// result returns the tool result for a command that has ended.
 func result(process *supervisor.Process, exit supervisor.Exit, timeout time.Duration) (tool.Result, error) {
 	output, total, err := process.Output(supervisor.DefaultMaxOutput)
 	if err != nil {
@@ -20,7 +19,7 @@ func result(process *supervisor.Process, exit supervisor.Exit, timeout time.Dura
 	}
 	var notes []string
 	if exit.Truncated {
-		notes = append(notes, fmt.Sprintf("%d bytes in all; the rest was not kept", total))
+		notes = append(notes, fmt.Sprintf("%d bytes in total; the rest was not kept", total))
 	}
 	if exit.TimedOut {
 		notes = append(notes, fmt.Sprintf("timed out after %v", timeout))
@@ -36,7 +35,7 @@ func result(process *supervisor.Process, exit supervisor.Exit, timeout time.Dura
 
 func failed(exit supervisor.Exit) bool { return exit.Code != 0 || exit.TimedOut || exit.Stopped }
 
-// status says how the command ended; nothing if it never began.
+// status describes how the command ended; empty if it never started.
 func status(exit supervisor.Exit) string {
 	switch {
 	case exit.Error != "":
@@ -49,7 +48,7 @@ func status(exit supervisor.Exit) string {
 	return ""
 }
 
-// annotate puts notes below what a command wrote.
+// annotate appends notes to a command's output.
 func annotate(output []byte, notes ...string) string {
 	text := bytes.NewBuffer(output)
 	if len(output) > 0 && output[len(output)-1] != '\n' {
@@ -64,14 +63,14 @@ func annotate(output []byte, notes ...string) string {
 	return text.String()
 }
 
-// lost is the error for a command that nobody can tell the end of.
+// lost returns the error for a command whose end is unknown.
 func lost(process *supervisor.Process) error {
 	output, _, err := process.Output(lostOutput)
 	if err != nil {
 		return fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	if len(output) == 0 {
-		return fmt.Errorf("%w (%w; it had written nothing)", tool.ErrOutcomeUnknown, supervisor.ErrLost)
+		return fmt.Errorf("%w (%w; no output)", tool.ErrOutcomeUnknown, supervisor.ErrLost)
 	}
-	return fmt.Errorf("%w (%w); it had written:\n%s", tool.ErrOutcomeUnknown, supervisor.ErrLost, output)
+	return fmt.Errorf("%w (%w); its output:\n%s", tool.ErrOutcomeUnknown, supervisor.ErrLost, output)
 }

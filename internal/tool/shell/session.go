@@ -14,29 +14,26 @@ import (
 )
 
 const (
-	usualWait    = time.Second
-	mostSessions = 10 // of one conversation, at the same time
+	usualWait   = time.Second
+	maxSessions = 10 // running sessions of one conversation
 )
 
-// NewSessions returns exec_start, exec_read, exec_write and exec_stop: commands
-// that go on between calls, and between turns, and can be talked to. They are
-// tools of their own, rather than one with an action, so that each has only the
-// arguments that it needs and may have a policy of its own.
+// NewSessions returns exec_start, exec_read, exec_write and exec_stop, for commands
+// that keep running between calls and turns and take input. They are separate tools,
+// so that each has only the arguments it needs and can have its own approval rule.
 //
-// A session is a command of the supervisor under the key of the call that
-// started it. That key is also the name that the model knows it by, and works
-// only in the conversation that started it. All four tools are keyed:
+// A session is a command of the supervisor, under the key of the call that started
+// it. The key is also the session's name for the model; it is valid only in the
+// conversation that started it. All four tools are keyed:
 //
 //   - exec_start finds the command that an earlier attempt started.
-//   - exec_write has the supervisor take its input once, by the call's key.
-//   - exec_read goes on where the last call ended that returned output. It notes
-//     that place first, so that another attempt returns the same again, or more.
-//     What a call returned in vain, because its turn was stopped just then, can be
-//     read again with an offset.
-//   - exec_stop ends the process group; what has ended stays as it is.
+//   - exec_write passes its input to the supervisor once, by the call's key.
+//   - exec_read continues where the last call ended. It journals that offset first,
+//     so that another attempt returns the same output, or more. Output that was lost
+//     because the turn was stopped can be read again with an offset.
+//   - exec_stop ends the process group.
 //
-// A stopped turn stops the sessions that it started itself, and no others; what
-// stops all of a conversation is outside of here.
+// Stopping a turn stops only the sessions that it started.
 func NewSessions(options Options) ([]tool.Tool, error) {
 	r, err := newRunner(options)
 	if err != nil {
@@ -47,7 +44,7 @@ func NewSessions(options Options) ([]tool.Tool, error) {
 	add := func(made tool.Tool, err error) {
 		made.TimeoutOf = func(raw json.RawMessage) time.Duration {
 			var args waiting
-			// What cannot be read has the default; Run will complain about it.
+			// Invalid arguments get the default; Run reports them.
 			_ = json.Unmarshal(raw, &args)
 			return r.wait(args.Seconds) + margin
 		}
@@ -60,7 +57,7 @@ func NewSessions(options Options) ([]tool.Tool, error) {
 	return tools, errors.Join(errs...)
 }
 
-// waiting is the argument that says how long a call takes.
+// waiting is the argument that determines how long a call takes.
 type waiting struct {
 	Seconds float64 `json:"wait_seconds"`
 }
@@ -100,7 +97,7 @@ func (r *runner) startSession(ctx context.Context, call tool.Call, args startArg
 	return tool.Result{Text: text, Failed: now.lost || failed(now.exit)}, nil
 }
 
-// room says why there can be no more sessions.
+// room returns an error if the conversation has too many sessions.
 func (r *runner) room(call tool.Call) error {
 	all, err := r.Supervisor.List(call.Session)
 	if err != nil {
@@ -112,19 +109,19 @@ func (r *runner) room(call tool.Call) error {
 			running++
 		}
 	}
-	if running < mostSessions {
+	if running < maxSessions {
 		return nil
 	}
-	return fmt.Errorf("%d sessions run already, as many as there may be; stop one first:\n%s", running, list(all))
+	return fmt.Errorf("%d sessions are already running, the maximum; stop one first:\n%s", running, list(all))
 }
 
-// list describes sessions, one a line.
+// list describes sessions, one per line.
 func list(all []*supervisor.Process) string {
 	var lines []string
 	for _, process := range all {
 		info, err := process.Info()
 		if err != nil {
-			continue // removed just now
+			continue // removed in the meantime
 		}
 		command, _, _ := strings.Cut(strings.TrimSpace(info.Command), "\n")
 		if len(command) > shownCommand {
@@ -136,5 +133,4 @@ func list(all []*supervisor.Process) string {
 	return strings.Join(lines, "\n")
 }
 
-// shownCommand is how much of a command, in bytes, a list shows.
-const shownCommand = 100
+const shownCommand = 100 // bytes of a command in a list

@@ -119,25 +119,25 @@ func TestSession(t *testing.T) {
 	c := converse(t)
 
 	text := c.until(t, "ready\n", first, "exec_start", args{"command": greeter})
-	require.Equal(t, "ready\n[session turn.1.0 is running; this was its output from byte 1 to 6]", text)
+	require.Equal(t, "ready\n[session turn.1.0 is running; output bytes 1 to 6]", text)
 
 	text = c.until(t, "Ana\n", "turn.2.0", "exec_write", args{"session": first, "input": "Ana"})
-	require.Equal(t, "hello Ana\n[session turn.1.0 is running; this was its output from byte 7 to 16]", text)
+	require.Equal(t, "hello Ana\n[session turn.1.0 is running; output bytes 7 to 16]", text)
 	text = c.until(t, "Cy\n", "turn.2.1", "exec_write", args{"session": first, "input": "Bo\nCy\n"})
 	require.Contains(t, text, "hello Bo\nhello Cy\n[")
 
 	text = c.must(t, "turn.3.0", "exec_read", args{"session": first, "wait_seconds": short})
 	require.Equal(t, "[session turn.1.0 is running]", text)
 	text = c.must(t, "turn.3.1", "exec_read", args{"session": first, "wait_seconds": short, "offset": 7})
-	require.Contains(t, text, "hello Ana\nhello Bo\nhello Cy\n[session turn.1.0 is running; this was its output from byte 7 to ")
+	require.Contains(t, text, "hello Ana\nhello Bo\nhello Cy\n[session turn.1.0 is running; output bytes 7 to ")
 
 	text = c.must(t, "turn.4.0", "exec_write", args{"session": first, "input": "", "close": true, "wait_seconds": 20})
-	require.Regexp(t, `^bye\n\[session turn\.1\.0 has ended, exit status 0; this was its output from byte 35 to 38\]$`, text)
+	require.Regexp(t, `^bye\n\[session turn\.1\.0 has ended, exit status 0; output bytes 35 to 38\]$`, text)
 
 	result, err := c.attempt(t.Context(), t, "turn.5.0", "exec_write", args{"session": first, "input": "late"})
 	require.NoError(t, err)
 	require.True(t, result.Failed)
-	require.Equal(t, "[session turn.1.0 has ended, exit status 0]\n[nothing was written to it]", result.Text)
+	require.Equal(t, "[session turn.1.0 has ended, exit status 0]\n[the input was not written]", result.Text)
 	text = c.must(t, "turn.6.0", "exec_stop", args{"session": first})
 	require.Equal(t, "[session turn.1.0 has ended, exit status 0]", text)
 	require.Equal(t, "x\nhello Ana\nhello Bo\nhello Cy\n", c.effects(t))
@@ -156,7 +156,7 @@ func TestInputOfASession(t *testing.T) {
 	require.Equal(t, []string{"a", `\n`, "b", `\n`, `\n`, "c"}, strings.Fields(output))
 
 	_, err := c.attempt(t.Context(), t, "turn.3.0", "exec_write", args{"session": "turn.2.0", "input": "x"})
-	require.ErrorContains(t, err, `there is no session "turn.2.0"`)
+	require.ErrorContains(t, err, `this conversation has no session "turn.2.0"`)
 }
 
 func TestSessionEnds(t *testing.T) {
@@ -168,7 +168,7 @@ func TestSessionEnds(t *testing.T) {
 		result, err := c.attempt(t.Context(), t, first, "exec_start", args{"command": "echo no; exit 3", "wait_seconds": 20})
 		require.NoError(t, err)
 		require.True(t, result.Failed)
-		require.Equal(t, "no\n[session turn.1.0 has ended, exit status 3; this was its output from byte 1 to 3]", result.Text)
+		require.Equal(t, "no\n[session turn.1.0 has ended, exit status 3; output bytes 1 to 3]", result.Text)
 	})
 
 	t.Run("by exec_stop, with all its processes", func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestSessionEnds(t *testing.T) {
 		c := converse(t)
 		c.until(t, "up", first, "exec_start", args{"command": "trap '' TERM; (while true; do echo x >>effects; sleep 0.01; done) & echo up; wait"})
 		text := c.must(t, "turn.2.0", "exec_stop", args{"session": first})
-		require.Contains(t, text, "[session turn.1.0 has ended, it was stopped, exit status 137, SIGKILL")
+		require.Contains(t, text, "[session turn.1.0 has ended, was stopped, exit status 137, SIGKILL")
 		before := c.effects(t)
 		require.Never(t, func() bool { return c.effects(t) != before }, 100*time.Millisecond, 20*time.Millisecond)
 	})
@@ -188,19 +188,19 @@ func TestSessionEnds(t *testing.T) {
 		result, err := c.attempt(t.Context(), t, first, "exec_start", args{"command": "exec sleep 100", "timeout": 1000, "wait_seconds": 20})
 		require.NoError(t, err)
 		require.True(t, result.Failed)
-		require.Equal(t, "[session turn.1.0 has ended, its time was up, exit status 143, SIGTERM]", result.Text)
+		require.Equal(t, "[session turn.1.0 has ended, timed out, exit status 143, SIGTERM]", result.Text)
 
 		c.options.Lifetime = 0
 		result, err = c.attempt(t.Context(), t, "turn.2.0", "exec_start", args{"command": "exec sleep 100", "timeout": 0.1, "wait_seconds": 20})
 		require.NoError(t, err)
-		require.Contains(t, result.Text, "its time was up")
+		require.Contains(t, result.Text, "timed out")
 	})
 
 	t.Run("with more output than is kept", func(t *testing.T) {
 		t.Parallel()
 		c := converse(t)
 		text := c.must(t, first, "exec_start", args{"command": "head -c 11000000 /dev/zero | tr '\\0' y", "wait_seconds": 20})
-		require.Contains(t, text, "has ended, exit status 0; of 11000000 bytes that it wrote not all were kept; this was its output from byte 1 to 10000000]")
+		require.Contains(t, text, "has ended, exit status 0; not all of its 11000000 bytes of output were kept; output bytes 1 to 10000000]")
 	})
 
 	t.Run("with its supervisor", func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestSessionEnds(t *testing.T) {
 		result, err := c.attempt(t.Context(), t, "turn.2.0", "exec_write", args{"session": first, "input": "", "wait_seconds": 20})
 		require.NoError(t, err)
 		require.True(t, result.Failed)
-		require.Equal(t, "[session turn.1.0 was lost, how it ended is unknown]", result.Text)
+		require.Equal(t, "[session turn.1.0 was lost; how it ended is unknown]", result.Text)
 		result, err = c.attempt(t.Context(), t, "turn.2.1", "exec_read", args{"session": first, "offset": 1})
 		require.NoError(t, err)
 		require.True(t, result.Failed)
@@ -224,20 +224,20 @@ func TestSessionsOfAConversation(t *testing.T) {
 	t.Run("are listed, and are nobody else's", func(t *testing.T) {
 		t.Parallel()
 		c := converse(t)
-		require.Equal(t, "there are no sessions", c.must(t, "turn.0.0", "exec_read", args{}))
+		require.Equal(t, "no sessions", c.must(t, "turn.0.0", "exec_read", args{}))
 		c.must(t, first, "exec_start", args{"command": "\ncat\necho " + strings.Repeat("long", 100), "wait_seconds": short})
 		c.must(t, "turn.2.0", "exec_start", args{"command": "true " + strings.Repeat("ä", 100), "wait_seconds": 20})
 		require.Regexp(t, `^turn\.1\.0 is running; started \d+s ago: cat\nturn\.2\.0 has ended, exit status 0; started \d+s ago: true ä+…$`,
 			c.must(t, "turn.3.0", "exec_read", args{}))
 
 		c.session = "slack:other"
-		require.Equal(t, "there are no sessions", c.must(t, "turn.4.0", "exec_read", args{}))
+		require.Equal(t, "no sessions", c.must(t, "turn.4.0", "exec_read", args{}))
 		for key, name := range map[string]string{"turn.5.0": "exec_read", "turn.5.1": "exec_stop"} {
 			_, err := c.attempt(t.Context(), t, key, name, args{"session": first})
-			require.ErrorContains(t, err, "there is no session")
+			require.ErrorContains(t, err, "this conversation has no session")
 		}
 		_, err := c.attempt(t.Context(), t, "turn.5.2", "exec_write", args{"session": first, "input": "x"})
-		require.ErrorContains(t, err, "there is no session")
+		require.ErrorContains(t, err, "this conversation has no session")
 		c.session = "cli:me"
 		require.Equal(t, "[session turn.1.0 is running]", c.must(t, "turn.6.0", "exec_read", args{"session": first, "wait_seconds": short}))
 	})
@@ -252,7 +252,7 @@ func TestSessionsOfAConversation(t *testing.T) {
 		require.NoError(t, err)
 		for i, name := range []string{"exec.1.0", "../x", "", strings.Repeat("x", 1000), "\x00"} {
 			_, err := c.attempt(t.Context(), t, fmt.Sprint("turn.1.", i), "exec_stop", args{"session": name})
-			require.ErrorContains(t, err, "there is no session")
+			require.ErrorContains(t, err, "this conversation has no session")
 		}
 	})
 
@@ -263,7 +263,7 @@ func TestSessionsOfAConversation(t *testing.T) {
 			_, err := c.attempt(t.Context(), t, fmt.Sprint("turn.1.", i), "exec_start", args{"command": command})
 			require.ErrorContains(t, err, "the command is empty")
 		}
-		require.Equal(t, "there are no sessions", c.must(t, "turn.2.0", "exec_read", args{}))
+		require.Equal(t, "no sessions", c.must(t, "turn.2.0", "exec_read", args{}))
 	})
 
 	t.Run("are limited in number", func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestSessionsOfAConversation(t *testing.T) {
 			c.must(t, key(i), "exec_start", args{"command": "cat", "wait_seconds": 0.001})
 		}
 		_, err := c.attempt(t.Context(), t, key(10), "exec_start", args{"command": count})
-		require.ErrorContains(t, err, "10 sessions run already")
+		require.ErrorContains(t, err, "10 sessions are already running")
 		require.ErrorContains(t, err, key(9)+" is running")
 		c.must(t, key(3), "exec_start", args{"command": "cat", "wait_seconds": 0.001})
 		c.must(t, "turn.20.0", "exec_stop", args{"session": key(4)})
@@ -362,7 +362,7 @@ func TestSessionOutlivesAKilledWorker(t *testing.T) {
 	c.until(t, "ready\n[session turn.1.0 is running", first, "exec_start", args{"command": greeter})
 	c.until(t, "hello Ana", "turn.2.0", "exec_write", args{"session": first, "input": "Ana"})
 	require.Contains(t, c.must(t, "turn.3.0", "exec_read", args{"session": first, "offset": 1, "wait_seconds": short}), "ready\nhello Ana\n")
-	require.Contains(t, c.must(t, "turn.4.0", "exec_stop", args{"session": first}), "it was stopped")
+	require.Contains(t, c.must(t, "turn.4.0", "exec_stop", args{"session": first}), "was stopped")
 	require.Equal(t, "x\nhello Ana\n", c.effects(t))
 }
 

@@ -40,7 +40,7 @@ func (r *runner) listSessions(call tool.Call) (tool.Result, error) {
 		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	if len(all) == 0 {
-		return tool.Result{Text: "there are no sessions"}, nil
+		return tool.Result{Text: "no sessions"}, nil
 	}
 	return tool.Result{Text: list(all)}, nil
 }
@@ -56,7 +56,7 @@ type writeArgs struct {
 	Wait    float64 `json:"wait_seconds,omitempty"`
 }
 
-// data is what is written. To close with an empty input is no Enter.
+// data returns the bytes to write. Closing with an empty input adds no newline.
 func (a writeArgs) data() []byte {
 	if a.Raw || strings.HasSuffix(a.Input, "\n") || (a.Close && a.Input == "") {
 		return []byte(a.Input)
@@ -79,7 +79,7 @@ func (r *runner) writeSession(ctx context.Context, call tool.Call, args writeArg
 	}
 	text, now, err := r.attend(ctx, call, s, r.wait(args.Wait))
 	if ended {
-		text += "\n[nothing was written to it]"
+		text += "\n[the input was not written]"
 	}
 	return tool.Result{Text: text, Failed: ended || now.lost}, leftIf(ctx, err)
 }
@@ -98,12 +98,12 @@ func (r *runner) stopSession(ctx context.Context, call tool.Call, args stopArgs)
 	if err := r.Supervisor.Stop(ctx, args.Session); err != nil {
 		return tool.Result{}, leftIf(ctx, fmt.Errorf("%w: %w", tool.ErrRetry, err))
 	}
-	text, now, err := r.attend(ctx, call, s, stopPatience)
+	text, now, err := r.attend(ctx, call, s, stopTimeout)
 	return tool.Result{Text: text, Failed: now.lost}, leftIf(ctx, err)
 }
 
-// session returns the one of that name, and where the call reads on: where the
-// first attempt at it would have.
+// session returns the session of that name, with the offset that the call's first
+// attempt started to read at.
 func (r *runner) session(ctx context.Context, call tool.Call, name string) (session, error) {
 	s, err := r.find(call, name)
 	noted, fresh, noteErr := r.note(ctx, call, sessionPart, s.from)
@@ -120,7 +120,7 @@ func (r *runner) session(ctx context.Context, call tool.Call, name string) (sess
 }
 
 func (r *runner) find(call tool.Call, name string) (session, error) {
-	unknown := fmt.Errorf("there is no session %q on this host, of this conversation; exec_read without a session lists those that there are", name)
+	unknown := fmt.Errorf("this conversation has no session %q on this host; exec_read without a session lists them", name)
 	process, found := r.Supervisor.Find(name)
 	if !found {
 		return session{}, unknown
@@ -132,8 +132,8 @@ func (r *runner) find(call tool.Call, name string) (session, error) {
 	return session{process: process, name: name, from: process.Seen()}, nil
 }
 
-// leftIf is err, or that the attempt was left if ctx has ended: a session goes on
-// also when the call is stopped.
+// leftIf returns err, or [left] if ctx has ended: a session continues even if the call
+// is stopped.
 func leftIf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return left(cause)

@@ -1,5 +1,5 @@
-// Package shell has the agent's tools for commands: exec, which runs one to its
-// end, and sessions, which go on while the agent does other things. Both survive
+// Package shell has the agent's tools for commands: exec, which runs a command to its
+// end, and the session tools, which run commands in the background. Commands survive
 // their worker.
 package shell
 
@@ -21,23 +21,23 @@ const (
 	defaultTimeout  = time.Minute
 	defaultMost     = time.Hour
 	defaultLifetime = 12 * time.Hour
-	// margin is how much longer a call may take than its command: the supervisor
-	// enforces the timeout, and needs time to start it, end it and write it down.
-	margin       = 30 * time.Second
-	stopPatience = 5 * time.Second
+	// margin is added to a command's timeout for the call's: the supervisor enforces
+	// the timeout and needs time to start and end the command.
+	margin      = 30 * time.Second
+	stopTimeout = 5 * time.Second
 )
 
-// Options are the settings of the tools.
+// Options configure the tools.
 type Options struct {
 	Supervisor *supervisor.Supervisor
-	Workspace  string        // where commands run, and their HOME; absolute
+	Workspace  string        // working directory and HOME of commands; absolute
 	Restrict   bool          // working_dir must be in the workspace
-	Timeout    time.Duration // for exec calls that name none; 0 means a minute
-	MaxTimeout time.Duration // the most that an exec call may ask for, and that any call may wait; 0 means an hour
-	Lifetime   time.Duration // the longest that a session may run; 0 means 12 hours
-	Env        []string      // added to commands' environment, "NAME=value"
-	Host       string        // names this machine; empty means its host name
-	BootID     string        // changes when the machine starts anew; empty means the kernel's
+	Timeout    time.Duration // default of exec; 0 means a minute
+	MaxTimeout time.Duration // maximum timeout of exec, and wait of any call; 0 means an hour
+	Lifetime   time.Duration // maximum lifetime of a session; 0 means 12 hours
+	Env        []string      // added to the environment of commands, "NAME=value"
+	Host       string        // name of this machine; empty means its host name
+	BootID     string        // changes at a reboot; empty means the kernel's
 }
 
 // runner runs commands.
@@ -52,19 +52,19 @@ func newRunner(options Options) (*runner, error) {
 	r.MaxTimeout = max(cmp.Or(r.MaxTimeout, defaultMost), r.Timeout)
 	r.Lifetime = cmp.Or(r.Lifetime, defaultLifetime)
 	if !filepath.IsAbs(r.Workspace) {
-		return nil, fmt.Errorf("the workspace %q is not an absolute path", r.Workspace)
+		return nil, fmt.Errorf("workspace %q is not an absolute path", r.Workspace)
 	}
 	if r.Host == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return nil, fmt.Errorf("name this machine: %w", err)
+			return nil, fmt.Errorf("read the host name: %w", err)
 		}
 		r.Host = host
 	}
 	if r.BootID == "" {
 		id, err := bootID()
 		if err != nil {
-			return nil, fmt.Errorf("find when this machine started: %w", err)
+			return nil, fmt.Errorf("read the boot ID: %w", err)
 		}
 		r.BootID = id
 	}
@@ -72,8 +72,7 @@ func newRunner(options Options) (*runner, error) {
 	return r, nil
 }
 
-// seconds is how long a call asks for: the usual if it does not say, and never
-// more than most.
+// seconds returns the duration that a call asks for: usual by default, at most most.
 func seconds(asked float64, usual, most time.Duration) time.Duration {
 	switch {
 	case asked <= 0:
@@ -84,17 +83,16 @@ func seconds(asked float64, usual, most time.Duration) time.Duration {
 	return time.Duration(asked * float64(time.Second))
 }
 
-// start returns the command of the call, running or ended: started by this
-// attempt, or by an earlier one. The key, the environment and the directory that
-// spec lacks are the call's.
+// start returns the call's command, running or ended, started by this attempt or an
+// earlier one. It fills in spec's key, environment and directory.
 func (r *runner) start(ctx context.Context, call tool.Call, workingDir string, spec supervisor.Spec) (*supervisor.Process, error) {
 	if strings.TrimSpace(spec.Command) == "" {
-		return nil, errors.New("the command is empty: nothing was started")
+		return nil, errors.New("the command is empty")
 	}
 	if err := r.mayStart(ctx, call); err != nil {
 		return nil, err
 	}
-	// Only then look at the directory: the command may have deleted it.
+	// Check the directory only now: the command may have deleted it.
 	if process, found := r.Supervisor.Find(call.Key); found {
 		return process, nil
 	}
@@ -110,10 +108,9 @@ func (r *runner) start(ctx context.Context, call tool.Call, workingDir string, s
 	return process, nil
 }
 
-// interrupted says what becomes of a call whose attempt at starting a command,
-// or at waiting for it, ended with err. If the user stopped it the command is
-// ended, or never starts; if the worker goes away the command goes on, and the
-// next attempt finds it.
+// interrupted handles the error of starting a command or waiting for it. If the user
+// stopped the call, it ends the command. If the worker shuts down, the command
+// continues for the next attempt.
 func (r *runner) interrupted(ctx context.Context, call tool.Call, timeout time.Duration, err error) (tool.Result, error) {
 	cause := context.Cause(ctx)
 	if cause == nil || errors.Is(err, tool.ErrOutcomeUnknown) {
@@ -122,14 +119,14 @@ func (r *runner) interrupted(ctx context.Context, call tool.Call, timeout time.D
 	if !errors.Is(cause, tool.ErrStopped) {
 		return tool.Result{}, left(cause)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := r.Supervisor.Stop(ctx, call.Key); err != nil {
 		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	process, found := r.Supervisor.Find(call.Key)
 	if !found {
-		return tool.Result{}, fmt.Errorf("%w: the stopped command is gone", tool.ErrOutcomeUnknown)
+		return tool.Result{}, fmt.Errorf("%w: the stopped command was not found", tool.ErrOutcomeUnknown)
 	}
 	exit, ended := process.Exit()
 	if !ended {
@@ -138,5 +135,5 @@ func (r *runner) interrupted(ctx context.Context, call tool.Call, timeout time.D
 	return result(process, exit, timeout)
 }
 
-// left is the error of an attempt that ended for that cause.
-func left(cause error) error { return fmt.Errorf("left to the next attempt: %w", cause) }
+// left returns the error of an attempt that ended for that cause.
+func left(cause error) error { return fmt.Errorf("continued by the next attempt: %w", cause) }

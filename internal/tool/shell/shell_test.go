@@ -379,7 +379,7 @@ func TestAttempts(t *testing.T) {
 		_, err = b.call(t.Context(), t, map[string]any{"command": count})
 
 		require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
-		require.ErrorContains(t, err, "restarted")
+		require.ErrorContains(t, err, "rebooted")
 		b.requireEffects(t, 0)
 	})
 

@@ -8,10 +8,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 )
 
-// progressEvery is how often a person is shown what a command writes.
-const progressEvery = 500 * time.Millisecond
+const progressInterval = 500 * time.Millisecond
 
-// wait waits for the command and meanwhile shows its last line.
+// wait waits for the command, showing its last line in the meantime.
 func wait(ctx context.Context, process *supervisor.Process, show func(string)) (supervisor.Exit, error) {
 	if show == nil {
 		return process.Wait(ctx)
@@ -25,7 +24,7 @@ func wait(ctx context.Context, process *supervisor.Process, show func(string)) (
 }
 
 func progress(ctx context.Context, process *supervisor.Process, show func(string)) {
-	ticker := time.NewTicker(progressEvery)
+	ticker := time.NewTicker(progressInterval)
 	defer ticker.Stop()
 	shown := ""
 	for {
