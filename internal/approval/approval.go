@@ -1,5 +1,5 @@
-// Package approval decides which tool calls a person is asked about before they
-// are run, and who may answer.
+// Package approval decides which tool calls need a person's approval, and who may
+// give it.
 package approval
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Verdict is what is to be done with a tool call.
+// Verdict is the decision about a tool call.
 type Verdict string
 
 // The verdicts.
@@ -21,31 +21,31 @@ const (
 	Deny  Verdict = "deny"
 )
 
-// Destructive stands, in a rule, for all tools of MCP servers that may destroy
-// something, by what their servers say.
+// Destructive, as the tool of a rule, matches all MCP tools that are destructive
+// according to their servers.
 const Destructive = "destructive"
 
-// Call is a tool call, as far as rules go by it.
+// Call is a tool call as rules see it.
 type Call struct {
 	Tool        string
-	Title       string // what a person is shown of it
+	Title       string // the part of the call that people are shown
 	Destructive bool   // see [Destructive]
 }
 
-// Rule says what is to be done with some calls.
+// Rule assigns a verdict to calls.
 type Rule struct {
-	// Tool is a tool's name, the beginning of names up to an underscore ("mcp_github"
-	// is all tools of that server), "*" for every tool, or [Destructive].
+	// Tool is a tool's name, a prefix of names up to an underscore ("mcp_github" for
+	// all tools of that server), "*" for every tool, or [Destructive].
 	Tool string
-	// Match fits the whole of what a person is shown of the call: the command, the
-	// path, the URL, or else the arguments. "*" stands for anything, but in a rule that
-	// allows not for what chains commands. Empty fits every call.
+	// Match is a pattern for the call's whole title: the command, the path, the URL, or
+	// the arguments. "*" matches anything; in an allow rule it does not match
+	// characters that chain commands. Empty matches every call.
 	Match string
 	Do    Verdict
 }
 
-// Parse reads a rule as "ask exec *git push*": what to do, the tool, and what else
-// there is to match.
+// Parse parses a rule such as "ask exec *git push*": verdict, tool, and an optional
+// pattern.
 func Parse(text string) (Rule, error) {
 	do, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	tool, match, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -54,7 +54,7 @@ func Parse(text string) (Rule, error) {
 	return r, err
 }
 
-// Policy is what a team wants to be asked. Its zero value allows everything.
+// Policy is a list of rules and approvers. Its zero value allows everything.
 type Policy struct {
 	rules     []rule
 	timeout   time.Duration
@@ -63,14 +63,13 @@ type Policy struct {
 
 type rule struct {
 	tool  string
-	match *regexp.Regexp // nil fits everything
+	match *regexp.Regexp // nil matches everything
 	do    Verdict
 }
 
-// New returns the policy of these rules, of which the first that fits a call
-// decides; a call that none fits is allowed. A question waits for as long as
-// timeout. Approvers are those who may answer, as CHANNEL:SENDER; if there are
-// none, who asked for the turn may.
+// New returns a policy in which the first matching rule decides; calls without a
+// matching rule are allowed. Approvals expire after timeout. Approvers are
+// CHANNEL:SENDER; without any, the sender who started the turn decides.
 func New(rules []Rule, timeout time.Duration, approvers []string) (Policy, error) {
 	p := Policy{timeout: timeout, approvers: approvers}
 	for i, r := range rules {
@@ -84,8 +83,8 @@ func New(rules []Rule, timeout time.Duration, approvers []string) (Policy, error
 }
 
 const (
-	// anything is what a star stands for, oneCommand what it does where a rule
-	// allows: no way to append another command, or to hide one in an argument.
+	// A star matches anything, or in an allow rule oneCommand, which excludes
+	// appending another command or hiding one in an argument.
 	anything   = `(?s:.*)`
 	oneCommand = "[^;&|<>`$()\\n\\r]*"
 )
@@ -98,10 +97,10 @@ func (r Rule) compile() (rule, error) {
 		star = oneCommand
 	case Ask, Deny:
 	default:
-		return rule{}, fmt.Errorf("it begins with %q, which is none of allow, ask and deny", r.Do)
+		return rule{}, fmt.Errorf("unknown verdict %q; use allow, ask or deny", r.Do)
 	}
 	if r.Tool == "" {
-		return rule{}, errors.New("it names no tool")
+		return rule{}, errors.New("the tool is missing")
 	}
 	if r.Match == "" {
 		return compiled, nil
@@ -115,26 +114,26 @@ func (r Rule) compile() (rule, error) {
 	return compiled, err
 }
 
-func (r rule) fits(c Call) bool {
+func (r rule) matches(c Call) bool {
 	named := r.tool == "*" || r.tool == c.Tool || strings.HasPrefix(c.Tool, r.tool+"_") || r.tool == Destructive && c.Destructive
 	return named && (r.match == nil || r.match.MatchString(strings.TrimSpace(c.Title)))
 }
 
-// Verdict decides about a call.
+// Verdict returns the decision about a call.
 func (p Policy) Verdict(c Call) Verdict {
 	for _, r := range p.rules {
-		if r.fits(c) {
+		if r.matches(c) {
 			return r.do
 		}
 	}
 	return Allow
 }
 
-// Timeout is how long a question waits for its answer.
+// Timeout returns how long an approval may take.
 func (p Policy) Timeout() time.Duration { return p.timeout }
 
-// May reports whether a sender may answer a question about a turn that asker, on
-// the channel askerOn, asked for.
+// May reports whether a sender may decide an approval for a turn started by asker on
+// the channel askerOn.
 func (p Policy) May(channel, sender, askerOn, asker string) bool {
 	if len(p.approvers) > 0 {
 		return slices.Contains(p.approvers, channel+":"+sender)
@@ -142,5 +141,6 @@ func (p Policy) May(channel, sender, askerOn, asker string) bool {
 	return sender != "" && channel == askerOn && sender == asker
 }
 
-// Approvers are those who may answer, as CHANNEL:SENDER; none if it is who asked.
+// Approvers returns who may decide, as CHANNEL:SENDER; empty if it is the sender who
+// started the turn.
 func (p Policy) Approvers() []string { return p.approvers }

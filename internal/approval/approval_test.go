@@ -95,10 +95,10 @@ func TestParse(t *testing.T) {
 		require.Equal(t, want, rule, text)
 	}
 	for text, problem := range map[string]string{
-		"":           `it begins with "", which is none of allow, ask and deny`,
-		"maybe exec": `it begins with "maybe", which is none of allow, ask and deny`,
-		"exec":       `it begins with "exec", which is none of allow, ask and deny`,
-		"ask":        "it names no tool",
+		"":           `unknown verdict ""; use allow, ask or deny`,
+		"maybe exec": `unknown verdict "maybe"; use allow, ask or deny`,
+		"exec":       `unknown verdict "exec"; use allow, ask or deny`,
+		"ask":        "the tool is missing",
 	} {
 		_, err := approval.Parse(text)
 		require.EqualError(t, err, problem, text)

@@ -9,10 +9,10 @@ import (
 	"strconv"
 )
 
-// backend is a search service: how it is asked and how its answer is read.
+// backend is a search service.
 type backend struct {
 	name     string
-	baseURL  string // the service's own; empty if there is none
+	baseURL  string // default; empty if there is none
 	needsKey bool
 	needs    string // what must be configured
 	service  func(Search) Service
@@ -20,28 +20,28 @@ type backend struct {
 	parse    func(body []byte) ([]hit, error)
 }
 
-// hit is a search result, in plain text.
+// hit is a search result in plain text.
 type hit struct {
 	title   string
 	url     string
 	snippet string
 }
 
-// backends lists the services in the order in which auto prefers them.
+// backends lists the services in the order of preference of auto.
 func backends() []backend {
 	return []backend{
 		{
-			name: "brave", baseURL: "https://api.search.brave.com", needsKey: true, needs: "it needs an API key",
+			name: "brave", baseURL: "https://api.search.brave.com", needsKey: true, needs: "set its API key",
 			service: func(s Search) Service { return s.Brave },
 			request: askBrave, parse: parseBrave,
 		},
 		{
-			name: "tavily", baseURL: "https://api.tavily.com", needsKey: true, needs: "it needs an API key",
+			name: "tavily", baseURL: "https://api.tavily.com", needsKey: true, needs: "set its API key",
 			service: func(s Search) Service { return s.Tavily },
 			request: askTavily, parse: parseResults,
 		},
 		{
-			name: "searxng", needs: "it needs a base URL",
+			name: "searxng", needs: "set its base URL",
 			service: func(s Search) Service { return s.SearXNG },
 			request: askSearXNG, parse: parseResults,
 		},
@@ -101,7 +101,7 @@ func askSearXNG(ctx context.Context, s Service, query string, _ int) (*http.Requ
 	return get(ctx, s.BaseURL+"/search", url.Values{"q": {query}, "format": {"json"}})
 }
 
-// parseResults reads the answers of Tavily and SearXNG, which look the same.
+// parseResults parses the answers of Tavily and SearXNG, which have the same format.
 func parseResults(body []byte) ([]hit, error) {
 	var answer struct {
 		Results []struct{ Title, URL, Content string }

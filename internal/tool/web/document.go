@@ -21,19 +21,19 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// elementLimit is how many elements of a page are searched for its main content;
-// larger pages are converted as a whole.
+// elementLimit is the size of a page, in elements, above which it is converted as a
+// whole instead of extracting the main content.
 const elementLimit = 50_000
 
-// document is what a server returned.
+// document is a fetched document.
 type document struct {
 	url         *url.URL
 	contentType string
 	body        []byte
 }
 
-// readable gives a document as text for a model, with its title if it has one.
-// With raw, HTML stays HTML.
+// readable returns the document's title, if any, and its text for a model. With raw,
+// HTML is not converted.
 func (d document) readable(ctx context.Context, raw bool) (title, text string) {
 	if len(d.body) == 0 {
 		return "", "(the document is empty)"
@@ -45,7 +45,7 @@ func (d document) readable(ctx context.Context, raw bool) (title, text string) {
 	if err != nil {
 		media = "application/octet-stream"
 	}
-	described := fmt.Sprintf("(this is %s of %d bytes, which cannot be shown as text)", media, len(d.body))
+	described := fmt.Sprintf("(%s, %d bytes, not shown as text)", media, len(d.body))
 	if !textual(media) {
 		return "", described
 	}
@@ -68,10 +68,10 @@ func textual(media string) bool {
 	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json") || strings.HasSuffix(media, "+xml") || strings.HasSuffix(media, "+yaml")
 }
 
-// decode turns text of any character set into UTF-8.
+// decode converts text of any character set to UTF-8.
 func decode(body []byte, contentType string) string {
 	encoding, name, certain := charset.DetermineEncoding(body, contentType)
-	// windows-1252 is also what is guessed when nothing is known.
+	// windows-1252 is also the guess if nothing is known.
 	if name == "windows-1252" && !certain && utf8.Valid(text.WholeRunes(body)) {
 		name = "utf-8"
 	}
@@ -83,7 +83,8 @@ func decode(body []byte, contentType string) string {
 	return strings.TrimPrefix(strings.ToValidUTF8(string(text.WholeRunes(body)), "\uFFFD"), "\uFEFF")
 }
 
-// markdown gives the main content of a page, or all of it if none stands out.
+// markdown returns the title and the main content of a page, or all of it if the main
+// content cannot be determined.
 func (d document) markdown(ctx context.Context, page string) (title, content string) {
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
@@ -99,7 +100,7 @@ func (d document) markdown(ctx context.Context, page string) (title, content str
 	title = text.Line(article.Title)
 	convert := converter.NewConverter(
 		converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()),
-		// A model needs no escapes, and finding them takes time quadratic in the text.
+		// Models need no escapes, and escaping takes quadratic time.
 		converter.WithEscapeMode(converter.EscapeModeDisabled),
 	)
 	origin := d.url.Scheme + "://" + d.url.Host
@@ -110,7 +111,7 @@ func (d document) markdown(ctx context.Context, page string) (title, content str
 	return title, string(markdown)
 }
 
-// plain is the text of HTML without its markup.
+// plain returns the text of HTML without markup.
 func plain(source string) string {
 	tokens := html.NewTokenizer(strings.NewReader(source))
 	var out strings.Builder

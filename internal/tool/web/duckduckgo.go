@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// What to look for in DuckDuckGo's page for browsers without scripts.
+// Selectors for DuckDuckGo's page for browsers without scripts.
 var (
 	resultSelector    = cascadia.MustCompile(".result:not(.result--ad)")
 	linkSelector      = cascadia.MustCompile("a.result__a")
@@ -30,7 +30,7 @@ func parseDuckDuckGo(body []byte) ([]hit, error) {
 		return nil, unreadable(err)
 	}
 	if cascadia.Query(page, challengeSelector) != nil {
-		return nil, errors.New("the search was refused, because it comes from a program; another search service has to be configured, tell the user")
+		return nil, errors.New("the service refused an automated search; tell the user to configure another search service")
 	}
 	var hits []hit
 	for _, result := range cascadia.QueryAll(page, resultSelector) {
@@ -47,8 +47,8 @@ func parseDuckDuckGo(body []byte) ([]hit, error) {
 	return hits, nil
 }
 
-// target is where a link leads in the end: most go through a redirect of
-// DuckDuckGo's that has the URL in its query.
+// target returns the destination of a link. Most links are redirects of DuckDuckGo
+// with the URL in the query.
 func target(link *html.Node) string {
 	for _, attribute := range link.Attr {
 		if attribute.Key != "href" {

@@ -19,7 +19,7 @@ const fetchDescription = `Fetch a public http(s) page as Markdown or raw HTML, m
 are unchanged.`
 
 const (
-	bodyLimit    = 5 << 20 // bytes read of a body
+	bodyLimit    = 5 << 20 // bytes
 	defaultChars = 50_000
 	maxChars     = 500_000
 )
@@ -45,7 +45,7 @@ func (f fetcher) fetch(ctx context.Context, call tool.Call, args fetchArgs) (too
 	defer cancel()
 	request, err := http.NewRequestWithContext(own, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return tool.Result{}, fmt.Errorf("that URL cannot be fetched: %w", err)
+		return tool.Result{}, fmt.Errorf("invalid URL: %w", err)
 	}
 	request.Header.Set("User-Agent", f.agent)
 	request.Header.Set("Accept", "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5")
@@ -65,9 +65,9 @@ func (f fetcher) fetch(ctx context.Context, call tool.Call, args fetchArgs) (too
 		return tool.Result{}, context.Cause(ctx)
 	case len(d.body) > bodyLimit:
 		d.body = d.body[:bodyLimit]
-		notes = append(notes, fmt.Sprintf("the document is larger than %d MB and was cut", bodyLimit>>20))
+		notes = append(notes, fmt.Sprintf("the document is larger than %d MB and was truncated", bodyLimit>>20))
 	case errors.Is(context.Cause(own), errTooSlow):
-		notes = append(notes, fmt.Sprintf("the document was not complete after %s; this is what had arrived", f.timeout))
+		notes = append(notes, fmt.Sprintf("the document was not complete after %s; this is the part received", f.timeout))
 	case err != nil:
 		return tool.Result{}, settle(call, unanswered(ctx, own, u.Host, err))
 	}

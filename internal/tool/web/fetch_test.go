@@ -58,8 +58,8 @@ func TestFetchContent(t *testing.T) {
 		{"UTF-8 that nothing declares", "text/plain", strings.Repeat("x", 2000) + "日本", args{}, []string{"x日本"}, nil},
 		{"UTF-16", "text/plain; charset=utf-16le", "h\x00i\x00", args{}, []string{"\n\nhi"}, nil},
 		{"broken UTF-8", "text/plain; charset=utf-8", "a\xff", args{}, []string{"a\uFFFD"}, nil},
-		{"an image, described", "image/png", "\x89PNG\r\n", args{}, []string{"(this is image/png of 6 bytes"}, []string{"PNG\r"}},
-		{"text that is none, described", "text/plain", "a\x00b", args{}, []string{"(this is text/plain of 3 bytes"}, nil},
+		{"an image, described", "image/png", "\x89PNG\r\n", args{}, []string{"(image/png, 6 bytes"}, []string{"PNG\r"}},
+		{"text that is none, described", "text/plain", "a\x00b", args{}, []string{"(text/plain, 3 bytes"}, nil},
 		{"nothing", "text/plain", "", args{}, []string{"(the document is empty)"}, nil},
 		{
 			"as many characters as asked for", "text/plain", "日本語日本語",
@@ -105,7 +105,7 @@ func TestFetchCutsALargeBody(t *testing.T) {
 		})
 		text, err := run(t, web.Options{AllowPrivate: allow(server)}, "web_fetch", args{"url": server.URL})
 		require.NoError(t, err)
-		require.Contains(t, text, "larger than 5 MB and was cut")
+		require.Contains(t, text, "larger than 5 MB and was truncated")
 		require.Less(t, len(text), 60_000)
 		require.Less(t, <-sent, int64(100<<20))
 	})
@@ -125,7 +125,7 @@ func TestFetchCutsALargeBody(t *testing.T) {
 		})
 		text, err := run(t, web.Options{AllowPrivate: allow(server)}, "web_fetch", args{"url": server.URL})
 		require.NoError(t, err)
-		require.Contains(t, text, "larger than 5 MB and was cut")
+		require.Contains(t, text, "larger than 5 MB and was truncated")
 	})
 }
 

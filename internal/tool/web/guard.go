@@ -16,7 +16,7 @@ const (
 	urlLimit      = 8 << 10 // bytes
 )
 
-// Addresses that are not for the public, besides those that [netip.Addr] knows.
+// Address ranges that are not public, in addition to those that [netip.Addr] knows.
 var (
 	reserved = [...]netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"),       // this network
@@ -37,8 +37,8 @@ var (
 	nat64      = netip.MustParsePrefix("64:ff9b::/96")
 )
 
-// public reports whether anybody on the internet can have this address. One that
-// embeds an IPv4 address is as public as that.
+// public reports whether an address is on the public internet. An address that embeds
+// an IPv4 address counts as that.
 func public(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	if nat64.Contains(addr) {
@@ -59,9 +59,9 @@ func public(addr netip.Addr) bool {
 	return true
 }
 
-// guardedClient returns a client that connects to public addresses only. It
-// looks at the address that is dialled, so names, redirects and answers of the
-// DNS that change cannot get around it; nor can a proxy, since it uses none.
+// guardedClient returns a client that connects only to public addresses. It checks
+// the dialled address, so host names, redirects and DNS rebinding cannot circumvent
+// it. It uses no proxy.
 func guardedClient(o Options) *http.Client {
 	dialer := &net.Dialer{
 		Timeout:  10 * time.Second,
@@ -74,7 +74,7 @@ func guardedClient(o Options) *http.Client {
 			if public(addr.Addr()) || (o.AllowPrivate != nil && o.AllowPrivate(addr)) {
 				return nil
 			}
-			return &refusal{fmt.Sprintf("refused: %s is not a public address, and web_fetch reaches no others", addr.Addr())}
+			return &refusal{fmt.Sprintf("refused: %s is not a public address", addr.Addr())}
 		},
 	}
 	return &http.Client{
@@ -95,14 +95,14 @@ func guardedClient(o Options) *http.Client {
 	}
 }
 
-// parseURL reads a URL as a model gave it.
+// parseURL parses a URL given by a model.
 func parseURL(text string) (*url.URL, error) {
 	if len(text) > urlLimit {
-		return nil, fmt.Errorf("the URL is too long: %d bytes, at most %d are possible", len(text), urlLimit)
+		return nil, fmt.Errorf("the URL is too long: %d bytes, the limit is %d", len(text), urlLimit)
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, errors.New("that is not a valid URL; give a full one, like https://example.com/page")
+		return nil, errors.New("invalid URL; give a full one, like https://example.com/page")
 	}
 	return u, checkURL(u)
 }
@@ -110,11 +110,11 @@ func parseURL(text string) (*url.URL, error) {
 func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return &refusal{fmt.Sprintf("refused: only http and https URLs can be fetched, not %q; give a full URL, like https://example.com/page", u.Scheme)}
+		return &refusal{fmt.Sprintf("refused: only http and https URLs are supported, not %q; give a full URL, like https://example.com/page", u.Scheme)}
 	case u.Hostname() == "":
 		return &refusal{"refused: the URL has no host"}
 	case u.User != nil:
-		return &refusal{"refused: the URL has a user name or password in it; leave them out"}
+		return &refusal{"refused: the URL contains a user name or password; leave them out"}
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func TestFetchRefusesURLs(t *testing.T) {
 		{"no scheme", "example.com/page", "only http and https"},
 		{"no host", "http:///page", "no host"},
 		{"credentials", "https://user:pass@example.com/", "user name or password"},
-		{"nonsense", "http://[::1", "not a valid URL"},
+		{"nonsense", "http://[::1", "invalid URL"},
 		{"a very long one", "https://example.com/" + strings.Repeat("a", 10_000), "too long"},
 		{"nothing", "", "only http and https"},
 		{"loopback", "http://127.0.0.1/", "not a public address"},
@@ -102,7 +102,7 @@ func TestFetchGuardsWhatNamesResolveTo(t *testing.T) {
 		require.ErrorContains(t, err, "not a public address")
 	}
 	_, err := run(t, o, "web_fetch", args{"url": "http://missing.test/"})
-	require.ErrorContains(t, err, "there is no host missing.test")
+	require.ErrorContains(t, err, "host missing.test not found")
 	require.Nil(t, remote.As(err))
 
 	o.AllowPrivate = allow(server)

@@ -20,20 +20,20 @@ const (
 	defaultCount = 5
 	maxCount     = 20
 	lineLimit    = 1000    // characters of a title, URL or snippet
-	answerLimit  = 4 << 20 // bytes of a service's answer
+	answerLimit  = 4 << 20 // bytes
 )
 
-// Search says which services web_search may use.
+// Search configures the services of web_search.
 type Search struct {
-	Backend    string // brave, tavily, searxng, duckduckgo, or auto (also empty): the first of these that is configured
+	Backend    string // brave, tavily, searxng, duckduckgo, or auto (also empty): the first configured one
 	Brave      Service
 	Tavily     Service
-	SearXNG    Service // has no public instance: it is configured by its BaseURL
-	DuckDuckGo Service // needs nothing
+	SearXNG    Service // has no public instance, so it needs a BaseURL
+	DuckDuckGo Service // needs no configuration
 }
 
-// Service is an account at a search service. Its URL may be private: it was
-// chosen by who runs us, not by a model.
+// Service is an account at a search service. Its URL may be private, since the
+// operator chose it, not a model.
 type Service struct {
 	BaseURL string // empty: the service's own
 	APIKey  string
@@ -61,7 +61,7 @@ func newSearcher(o Options) (searcher, error) {
 		service.BaseURL = strings.TrimRight(cmp.Or(service.BaseURL, b.baseURL), "/")
 		configured := service.BaseURL != "" && (service.APIKey != "" || !b.needsKey)
 		if b.name == wanted && !configured {
-			return searcher{}, fmt.Errorf("web search: %s is chosen but not configured: %s", b.name, b.needs)
+			return searcher{}, fmt.Errorf("web search: %s is selected but not configured: %s", b.name, b.needs)
 		}
 		if configured && (wanted == "auto" || wanted == b.name) {
 			s.backend, s.service = b, service
@@ -69,13 +69,13 @@ func newSearcher(o Options) (searcher, error) {
 		}
 		names = append(names, b.name)
 	}
-	return searcher{}, fmt.Errorf("web search: there is no backend %q; there are: auto, %s", wanted, strings.Join(names, ", "))
+	return searcher{}, fmt.Errorf("web search: unknown backend %q; available: auto, %s", wanted, strings.Join(names, ", "))
 }
 
-// sameHost keeps the keys of a service from being sent elsewhere.
+// sameHost refuses redirects to other hosts, which must not get the service's key.
 func sameHost(request *http.Request, via []*http.Request) error {
 	if request.URL.Host != via[0].URL.Host || len(via) > redirectLimit {
-		return &refusal{"the search service redirects to " + request.URL.Host + "; its base URL needs to be corrected in the configuration"}
+		return &refusal{"the search service redirects to " + request.URL.Host + "; correct its base URL in the configuration"}
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func sameHost(request *http.Request, via []*http.Request) error {
 func (s searcher) search(ctx context.Context, call tool.Call, args searchArgs) (tool.Result, error) {
 	query := strings.TrimSpace(args.Query)
 	if query == "" {
-		return tool.Result{}, errors.New("the query is empty; say what to search for")
+		return tool.Result{}, errors.New("the query is empty")
 	}
 	count := min(cmp.Or(max(args.Count, 0), defaultCount), maxCount)
 	body, err := s.ask(ctx, query, count)
@@ -111,7 +111,7 @@ func oneLine(s string) string {
 	return text.FirstRunes(text.Line(s), lineLimit)
 }
 
-// ask sends the query and returns the body of the answer.
+// ask sends the query and returns the body of the response.
 func (s searcher) ask(ctx context.Context, query string, count int) ([]byte, error) {
 	own, cancel := context.WithTimeoutCause(ctx, s.timeout, errTooSlow)
 	defer cancel()
@@ -135,7 +135,7 @@ func (s searcher) ask(ctx context.Context, query string, count int) ([]byte, err
 	return body, nil
 }
 
-// unreadable is an answer that is not what the service documents.
+// unreadable returns the error of a response in an unexpected format.
 func unreadable(err error) error {
-	return fmt.Errorf("the answer cannot be read, is the base URL right? %w", err)
+	return fmt.Errorf("unexpected response; check the base URL: %w", err)
 }

@@ -91,10 +91,10 @@ func TestAutoPrefersWhatIsConfigured(t *testing.T) {
 func TestSearchConfiguration(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ backend, says string }{
-		{"brave", "it needs an API key"},
-		{"tavily", "it needs an API key"},
-		{"searxng", "it needs a base URL"},
-		{"altavista", `no backend "altavista"; there are: auto, brave, tavily, searxng, duckduckgo`},
+		{"brave", "set its API key"},
+		{"tavily", "set its API key"},
+		{"searxng", "set its base URL"},
+		{"altavista", `unknown backend "altavista"; available: auto, brave, tavily, searxng, duckduckgo`},
 	}
 	for _, tt := range tests {
 		_, err := web.New(web.Options{Search: web.Search{Backend: tt.backend}})
@@ -132,7 +132,7 @@ func TestSearchFailures(t *testing.T) {
 	t.Run("an answer that is not JSON is no reason to try again", func(t *testing.T) {
 		t.Parallel()
 		_, err := search(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, 0)
-		require.ErrorContains(t, err, "is the base URL right?")
+		require.ErrorContains(t, err, "check the base URL")
 		require.Nil(t, remote.As(err))
 	})
 
@@ -140,7 +140,7 @@ func TestSearchFailures(t *testing.T) {
 		t.Parallel()
 		other := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") })
 		_, err := search(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) }, 0)
-		require.ErrorContains(t, err, "its base URL needs to be corrected")
+		require.ErrorContains(t, err, "correct its base URL")
 		require.Nil(t, remote.As(err))
 	})
 
@@ -170,6 +170,6 @@ func TestSearchFailures(t *testing.T) {
 		})
 		o := web.Options{Search: web.Search{DuckDuckGo: web.Service{BaseURL: server.URL}}}
 		_, err := run(t, o, "web_search", args{"query": "x"})
-		require.ErrorContains(t, err, "another search service has to be configured")
+		require.ErrorContains(t, err, "configure another search service")
 	})
 }

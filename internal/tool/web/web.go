@@ -1,4 +1,4 @@
-// Package web has the agent's tools for the web: reading pages and searching.
+// Package web has the agent's tools for fetching web pages and searching the web.
 package web
 
 import (
@@ -20,24 +20,22 @@ const (
 	defaultTimeout   = 30 * time.Second
 	defaultUserAgent = "Mozilla/5.0 (compatible; Holdfast/1.0)"
 
-	// attemptLimit is how often a failing site is tried: more would make a person
-	// wait for a page that is simply down.
+	// attemptLimit is low because a person may be waiting for a site that is down.
 	attemptLimit = 3
 )
 
-// Options is what the web tools need. The zero value works.
+// Options configure the web tools. The zero value works.
 type Options struct {
 	Search    Search
 	UserAgent string        // empty: one that names Holdfast
-	Timeout   time.Duration // of a whole call, reading the body included; 0: 30 seconds
-	// AllowPrivate says which addresses web_fetch may reach although they are not
-	// public. Nil allows none.
+	Timeout   time.Duration // of a whole call, including the body; 0: 30 seconds
+	// AllowPrivate reports which non-public addresses web_fetch may access; nil: none.
 	AllowPrivate func(netip.AddrPort) bool
-	Resolver     *net.Resolver // looks up the hosts of web_fetch; nil: the system's
+	Resolver     *net.Resolver // resolves the hosts of web_fetch; nil: the system's
 }
 
-// New returns web_fetch and web_search. A search backend that is unknown, or
-// named without being configured, is an error.
+// New returns web_fetch and web_search. It fails for an unknown search backend, or
+// one that is selected but not configured.
 func New(o Options) ([]tool.Tool, error) {
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 	o.UserAgent = cmp.Or(o.UserAgent, defaultUserAgent)
@@ -57,13 +55,13 @@ func New(o Options) ([]tool.Tool, error) {
 	tools := []tool.Tool{fetch, search}
 	for i := range tools {
 		tools[i].ReadOnly = true
-		// Longer than our own timeout, whose message is the better one.
+		// Longer than our own timeout, which has the better error message.
 		tools[i].Timeout = o.Timeout + 5*time.Second
 	}
 	return tools, nil
 }
 
-// refusal is a request that we do not make. Another attempt would not be made either.
+// refusal is the error of a request that is not allowed. It is not retryable.
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
@@ -71,28 +69,28 @@ func (r *refusal) Error() string { return r.text }
 // errTooSlow is the cause of a call's own deadline.
 var errTooSlow = errors.New("timeout")
 
-// unanswered says why a request got no response. ctx is the call's, own is the
-// one with our deadline.
+// unanswered returns why a request got no response. ctx is the call's context, own
+// the one with our deadline.
 func unanswered(ctx, own context.Context, service string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if errors.Is(context.Cause(own), errTooSlow) {
-		return fmt.Errorf("%s did not answer in time; try again later or something else", service)
+		return fmt.Errorf("%s did not answer in time; try again later or try another source", service)
 	}
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return refused
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-		return fmt.Errorf("there is no host %s; check the URL", dns.Name)
+		return fmt.Errorf("host %s not found; check the URL", dns.Name)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // the URL is known, and may be long
+		err = wrapped.Err // without the URL, which is known and may be long
 	}
 	return &remote.Error{Service: service, Err: err}
 }
 
-// rejected turns a response that is no success into an error.
+// rejected converts an error response.
 func rejected(service string, response *http.Response, detail string) error {
 	return &remote.Error{
 		Service:    service,
@@ -102,7 +100,7 @@ func rejected(service string, response *http.Response, detail string) error {
 	}
 }
 
-// settle makes a failure one for the model to read after enough attempts.
+// settle makes a failure final, for the model to read, after attemptLimit attempts.
 func settle(call tool.Call, err error) error {
 	if failed := remote.As(err); failed != nil && call.Attempt >= attemptLimit {
 		return fmt.Errorf("gave up after %d attempts: %s", call.Attempt, failed.Error())
