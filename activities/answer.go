@@ -32,7 +32,11 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 		a.consolidateSession(ctx, in.Session.Key)
 	}
 	a.Events.Publish(ctx, in.Message, event.Event{Kind: event.Done})
-	return protocol.AnswerResult{Outbox: a.deliverNow(ctx, in.Session.Channel, turn.Outbox), Answered: !fresh}, nil
+	left := a.deliverNow(ctx, in.Session.Channel, turn.Outbox)
+	if in.Command == domain.CommandApprove || in.Command == domain.CommandDeny {
+		a.showAnswer(ctx, in.Message, turn.Reply)
+	}
+	return protocol.AnswerResult{Outbox: left, Answered: !fresh}, nil
 }
 
 // answer completes what is answered, and stores it.

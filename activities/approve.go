@@ -73,7 +73,7 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call doma
 	case domain.ApprovalWaiting:
 	}
 	failpoint.Hit("approval.asked")
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Approval, ID: asked.ID, Tool: asked.Tool, Text: asked.Arguments, Step: in.Step})
+	a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.Approval, ID: asked.ID, Tool: asked.Tool, Text: asked.Arguments, Step: in.Step})
 	return &protocol.PendingApproval{
 		ID: asked.ID, Timeout: max(time.Until(asked.ExpiresAt), time.Second), Channel: asked.Channel, Outbox: outbox,
 	}, "", nil

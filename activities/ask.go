@@ -59,10 +59,10 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 // show lets those who watch see a piece of a completion.
 func (a *Agent) show(ctx context.Context, in protocol.CompleteInput, d llm.Delta) {
 	if d.Reset {
-		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Reset, Step: in.Step})
+		a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.Reset, Step: in.Step})
 	}
 	if d.Text != "" {
-		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Text, Text: d.Text, Step: in.Step})
+		a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.Text, Text: d.Text, Step: in.Step})
 	}
 }
 

@@ -52,12 +52,14 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 	if in.Index >= len(completion.ToolCalls) {
 		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", domain.ErrNotFound)
 	}
+	pause := a.presentStep(ctx, in.Session, in.Turn, completion.Content)
+	defer func() { pause(context.WithoutCancel(ctx)) }()
 	call := completion.ToolCalls[in.Index]
 	approval, refused, err := a.permit(ctx, in, call)
 	if err != nil || approval != nil {
 		return protocol.CallToolResult{Approval: approval}, err
 	}
-	a.Events.Publish(ctx, in.Turn, event.Event{
+	a.publish(ctx, in.Session, in.Turn, event.Event{
 		Kind: event.ToolStart, Tool: call.Name, Text: text.Cut(title(ctx, a.tools(in.Session), call), protocol.PreviewLimit),
 		Step: in.Step, ID: domain.ApprovalID(domain.CallKey(in.Turn, in.Step, in.Index)),
 	})
@@ -73,7 +75,7 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 		return protocol.CallToolResult{}, fmt.Errorf("store the result: %w", err)
 	}
 	failpoint.Hit("tool.stored")
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolDone, Tool: call.Name, Text: text.Cut(stored.Content, protocol.PreviewLimit), Step: in.Step})
+	a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.ToolDone, Tool: call.Name, Text: text.Cut(stored.Content, protocol.PreviewLimit), Step: in.Step})
 	return called(stored), nil
 }
 
@@ -101,7 +103,7 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call dom
 		Key: j.call, Session: in.Session.Key, Attempt: attempt,
 		Arguments: json.RawMessage(call.Arguments), Journal: j,
 		Progress: func(progress string) {
-			a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: text.Cut(progress, protocol.PreviewLimit), Step: in.Step})
+			a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: text.Cut(progress, protocol.PreviewLimit), Step: in.Step})
 		},
 	})
 	outcome := metrics.OK

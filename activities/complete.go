@@ -8,6 +8,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
@@ -27,24 +28,30 @@ func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (result
 	defer done()
 	defer recoverPanic(a.Logger, &err)
 	result, err = a.complete(live, in, info)
-	a.publishRetry(ctx, in, int(info.Attempt), err)
-	result.Outbox = a.deliverNow(live, in.Session.Channel, result.Outbox)
+	if result.Final || result.Answered {
+		result.Outbox = a.concludeTurn(live, in.Session, in.Turn, result.Outbox)
+	}
 	return result, failure(ctx, live, err)
 }
 
-// publishRetry tells watchers that a model call failed and will be retried, which may
-// take minutes.
+// publishRetry publishes that a model call failed and will be made again: the attempts
+// may take minutes.
 func (a *Agent) publishRetry(ctx context.Context, in protocol.CompleteInput, attempt int, err error) {
 	failed := remote.As(err)
 	if failed == nil || failed.Permanent() || attempt >= serviceTries {
 		return
 	}
 	failure := fmt.Sprintf("attempt %d of %d failed: %v", attempt, serviceTries, err)
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Retry, Step: in.Step, Text: text.Cut(failure, protocol.PreviewLimit)})
+	a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.Retry, Step: in.Step, Text: text.Cut(failure, protocol.PreviewLimit)})
 }
 
-func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info activity.Info) (protocol.CompleteResult, error) {
+func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info activity.Info) (_ protocol.CompleteResult, err error) {
 	failpoint.Hit("complete.start")
+	pause := func(context.Context) {}
+	defer func() {
+		a.publishRetry(ctx, in, int(info.Attempt), err)
+		pause(context.WithoutCancel(ctx))
+	}()
 	if err := a.checkRunning(ctx, in.Session); err != nil {
 		return protocol.CompleteResult{}, err
 	}
@@ -70,6 +77,9 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	case ended:
 		return protocol.CompleteResult{}, store.ErrTurnEnded
 	}
+	pause = a.present(in.Session, channels.PresentedTurn{
+		ID: in.Turn, Messages: begun.Inbound, Resumed: in.Step > 1 || info.Attempt > 1,
+	})
 	a.announce(ctx, begun, in)
 	if begun.History, err = a.fillMissingResults(ctx, begun.History, in.Turn); err != nil {
 		return protocol.CompleteResult{}, err
@@ -81,7 +91,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	if len(stored.ToolCalls) == 0 {
 		a.consolidateFullWindow(ctx, begun)
 		a.Metrics.TurnEnded(in.Session.Channel, domain.TurnDone, time.Since(begun.Turn.StartedAt))
-		a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Done})
+		a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.Done})
 	}
 	return a.completed(ctx, in.Session, begun.Turn, stored), nil
 }
@@ -148,7 +158,7 @@ func (a *Agent) announce(ctx context.Context, begun domain.Step, in protocol.Com
 			a.Events.Publish(ctx, m.ID, event.Event{Kind: event.TurnJoined, Text: in.Turn})
 		}
 	}
-	a.Events.Publish(ctx, in.Turn, event.Event{Kind: event.Reset, Step: in.Step})
+	a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.Reset, Step: in.Step})
 }
 
 // fillMissingResults stores an error as the result of every call of the turn without one.

@@ -33,6 +33,16 @@ func (a *Agent) deliverNow(ctx context.Context, channel, id string) (left string
 	return ""
 }
 
+// concludeTurn is deliverNow for the reply of a turn that has ended; without a reply it ends
+// the turn in its chat.
+func (a *Agent) concludeTurn(ctx context.Context, session domain.SessionRef, turn, outbox string) (left string) {
+	if outbox == "" {
+		a.Channels.Outboxes[session.Channel].conclude(ctx, turn)
+		return ""
+	}
+	return a.deliverNow(ctx, session.Channel, outbox)
+}
+
 // awaitClaim waits while another activity may be making the first attempt to deliver a
 // message: a second one at the same time could post it twice.
 func (a *Agent) awaitClaim(ctx context.Context, id string) {

@@ -46,7 +46,7 @@ func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol
 	if !ended && info.Attempt == 1 { // the last Complete ended it, and may be delivering the reply
 		a.awaitClaim(ctx, turn.Outbox)
 	}
-	return protocol.EndTurnResult{Outbox: a.deliverNow(ctx, in.Session.Channel, turn.Outbox)}, nil
+	return protocol.EndTurnResult{Outbox: a.concludeTurn(ctx, in.Session, in.Turn, turn.Outbox)}, nil
 }
 
 // stopCommands stops the commands that the turn's calls started, wherever their

@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/message"
 )
 
-// Outbox delivers replies to one channel. Its exported method is an activity.
+// Outbox delivers replies to one channel. Deliver is an activity.
 type Outbox struct {
 	// Metrics counts deliveries; nil: nothing does. It is set before the first one.
 	Metrics *metrics.Metrics
@@ -44,18 +44,26 @@ func (o *Outbox) Deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 	return result, undelivered(live, err)
 }
 
+// deliver makes one attempt to deliver a message. A turn's reply ends the turn in its chat.
 func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protocol.DeliverResult, error) {
 	out, err := o.claim(ctx, in.Outbox)
-	if err != nil || out.State != domain.OutboxPending {
-		return outcome(out), err
+	if err == nil && out.State == domain.OutboxPending {
+		out, err = o.deliverClaimed(ctx, out)
 	}
+	if err == nil && out.ID == domain.OutboxID(out.Turn) {
+		o.conclude(ctx, out.Turn)
+	}
+	return outcome(out), err
+}
+
+func (o *Outbox) deliverClaimed(ctx context.Context, out domain.Outbound) (domain.Outbound, error) {
 	draft, drafted, err := o.takeDraft(ctx, out)
 	if err != nil {
-		return protocol.DeliverResult{}, err
+		return out, err
 	}
 	parts, err := o.split(ctx, out)
 	if err != nil {
-		return protocol.DeliverResult{}, fmt.Errorf("split the reply: %w", err)
+		return out, fmt.Errorf("split the reply: %w", err)
 	}
 	if len(parts) == 0 {
 		out, err = o.deliverOne(ctx, out, draft)
@@ -63,9 +71,9 @@ func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 		out, err = o.deliverParts(ctx, out, parts, draft)
 	}
 	if err != nil || !drafted {
-		return outcome(out), err
+		return out, err
 	}
-	return outcome(out), o.store.DropDraft(ctx, out.Turn)
+	return out, o.store.DropDraft(ctx, out.Turn)
 }
 
 // MessageOutbox returns the outbox as the message tool uses it: deliveries within
@@ -115,7 +123,7 @@ func (o *Outbox) split(ctx context.Context, out domain.Outbound) ([]string, erro
 
 // deliverParts delivers the parts of a claimed reply in order. The reply is where
 // its first part is, and cannot be delivered if one of them cannot.
-func (o *Outbox) deliverParts(ctx context.Context, out domain.Outbound, parts []string, draft string) (domain.Outbound, error) {
+func (o *Outbox) deliverParts(ctx context.Context, out domain.Outbound, parts []string, draft domain.Draft) (domain.Outbound, error) {
 	for i, id := range parts {
 		part, err := o.claim(ctx, id)
 		if err != nil {
@@ -132,13 +140,13 @@ func (o *Outbox) deliverParts(ctx context.Context, out domain.Outbound, parts []
 		if i == 0 {
 			out.PlatformID = part.PlatformID
 		}
-		draft = ""
+		draft = domain.Draft{}
 	}
 	return o.sent(ctx, out)
 }
 
 // deliverOne posts what was claimed, and records it.
-func (o *Outbox) deliverOne(ctx context.Context, out domain.Outbound, draft string) (domain.Outbound, error) {
+func (o *Outbox) deliverOne(ctx context.Context, out domain.Outbound, draft domain.Draft) (domain.Outbound, error) {
 	failpoint.Hit("deliver.claimed")
 	sent, err := o.send(ctx, out, draft)
 	gone := errors.Is(err, channels.ErrGone) || errors.Is(err, fs.ErrNotExist) || hopelessly(err)
@@ -190,9 +198,10 @@ func (o *Outbox) failed(ctx context.Context, out domain.Outbound, reason string)
 }
 
 // send posts a message, unless an earlier attempt that left no word did so.
-func (o *Outbox) send(ctx context.Context, out domain.Outbound, draft string) (channels.Sent, error) {
+func (o *Outbox) send(ctx context.Context, out domain.Outbound, draft domain.Draft) (channels.Sent, error) {
 	msg := channels.OutboundMessage{
-		ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread, Text: out.Text, Draft: draft,
+		ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread, Text: out.Text,
+		Draft: draft.PlatformID, Replace: draft.Replace,
 		Approval: out.Approval,
 	}
 	if finder, ok := o.sender.(channels.Finder); ok && out.Claimed {

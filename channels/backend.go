@@ -12,7 +12,6 @@ import (
 // asks for its other abilities, such as [Requests], [Pairing] and [Sessions], by type
 // assertion.
 type Backend interface {
-	Drafts
 	// Accept stores a message. After a nil error the message is durable and may be
 	// acknowledged to the platform. Accepting it again is not an error.
 	// [domain.ErrConflict] if its ID belongs to a message with another text or session.
@@ -53,32 +52,4 @@ type Sessions interface {
 	// Background returns the background replies of a session that ended after a time,
 	// oldest first, at most 100.
 	Background(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error)
-}
-
-// Drafts tracks the messages that a channel shows while a reply is being written and
-// that become the reply, so that a crash leaves none behind. A turn has at most one; it
-// is named by the message that began the turn.
-type Drafts interface {
-	// ClaimDraft is called before a draft is posted and returns the outbox ID of the
-	// reply it will become. Empty if none may be posted: the turn has one already, or
-	// has ended.
-	ClaimDraft(ctx context.Context, message string) (reply string, err error)
-	// PostedDraft records where the draft is. It reports false if the reply was sent
-	// without it in the meantime: the caller removes it.
-	PostedDraft(ctx context.Context, message, platformID string) (bool, error)
-	// DropDraft forgets a turn's draft after the caller removed it.
-	DropDraft(ctx context.Context, message string) error
-	// StaleDrafts returns the channel's drafts that no reply will take over: the
-	// caller removes them.
-	StaleDrafts(ctx context.Context, channel string) ([]Draft, error)
-}
-
-// Draft is a message that was to become a reply.
-type Draft struct {
-	Message    string // our ID of the message that began the turn
-	Reply      string // the outbox ID in its metadata
-	PlatformID string // empty: it may or may not have been posted
-	Chat       string
-	Thread     string
-	ClaimedAt  time.Time // shortly before it was posted
 }

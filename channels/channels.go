@@ -42,6 +42,12 @@ type OutboundMessage struct {
 	// being written, and that becomes it (or is removed, if this one is a file);
 	// empty if there is none.
 	Draft string
+	// Replace has Draft removed instead, and the message posted anew.
+	Replace bool
+	// ReplyTo is the platform's ID of the message that this one answers; empty: none.
+	ReplyTo string
+	// Part numbers the messages of a reply that is sent in parts, from 1; 0: it is whole.
+	Part int
 }
 
 // OutboundFile is a file to be sent.

@@ -3,10 +3,14 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -25,6 +29,10 @@ const (
 	// stickyTimeout is how long a workflow task waits for the worker that has its
 	// workflow cached, before any may take it.
 	stickyTimeout = 2 * time.Second
+	// sweepInterval is how often stale drafts are looked for.
+	sweepInterval = time.Minute
+	// concludeTimeout bounds how long a stop waits for what ended turns still show.
+	concludeTimeout = 2 * time.Second
 )
 
 // Options are what [New] builds workers from.
@@ -41,7 +49,10 @@ type Options struct {
 
 // Worker is a set of Temporal workers. Start it once, then stop it once.
 type Worker struct {
-	workers []worker.Worker
+	workers  []worker.Worker
+	outboxes map[string]*activities.Outbox
+	stop     context.CancelFunc
+	sweeping sync.WaitGroup
 }
 
 // New returns workers that are ready to start.
@@ -52,7 +63,7 @@ func New(o Options) (*Worker, error) {
 	if o.Concurrency == 0 {
 		o.Concurrency = 200
 	}
-	w := &Worker{}
+	w := &Worker{outboxes: o.Outboxes, stop: func() {}}
 	if o.Agent != nil {
 		agent := worker.New(o.Client, protocol.AgentQueue, options(o))
 		agent.RegisterWorkflowWithOptions(workflows.Session, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
@@ -66,7 +77,7 @@ func New(o Options) (*Worker, error) {
 		deliveries := options(o)
 		deliveries.DisableWorkflowWorker = true
 		sender := worker.New(o.Client, protocol.OutboxQueue(channel), deliveries)
-		sender.RegisterActivity(outbox)
+		sender.RegisterActivityWithOptions(outbox.Deliver, activity.RegisterOptions{Name: protocol.DeliverActivity})
 		w.workers = append(w.workers, sender)
 	}
 	return w, nil
@@ -96,12 +107,35 @@ func (w *Worker) Start() error {
 			return fmt.Errorf("start a worker: %w", err)
 		}
 	}
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop = stop
+	for channel, outbox := range w.outboxes {
+		w.sweeping.Go(func() { sweep(ctx, channel, outbox) })
+	}
 	return nil
+}
+
+// sweep removes the drafts that no reply will take over, now and once in a while.
+func sweep(ctx context.Context, channel string, outbox *activities.Outbox) {
+	ticker := time.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	for {
+		if err := outbox.Sweep(ctx, channel); err != nil && ctx.Err() == nil {
+			slog.Debug("removing stale drafts failed", "channel", channel, "err", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Stop stops polling, lets what runs finish for a moment, and gives the rest
 // back, for another worker or the next start to go on with.
 func (w *Worker) Stop() {
+	w.stop()
+	defer w.sweeping.Wait()
 	done := make(chan struct{}, len(w.workers))
 	for _, each := range w.workers {
 		go func() {
@@ -111,5 +145,10 @@ func (w *Worker) Stop() {
 	}
 	for range w.workers {
 		<-done
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), concludeTimeout)
+	defer cancel()
+	for _, outbox := range w.outboxes {
+		outbox.Wait(ctx)
 	}
 }

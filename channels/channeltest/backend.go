@@ -47,8 +47,7 @@ type Backend struct {
 	failing  int
 	release  chan struct{} // not nil: Accept waits for it
 	paired   map[[2]string]bool
-	cursors  map[[2]string]string // by channel and name
-	drafts   map[string]*draft
+	cursors  map[[2]string]string                // by channel and name
 	unasked  map[string][]domain.BackgroundReply // by session
 }
 
@@ -64,7 +63,7 @@ func NewBackend(answer func(domain.Inbound) *Answer) *Backend {
 	if answer == nil {
 		answer = Echo
 	}
-	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, cursors: map[[2]string]string{}, drafts: map[string]*draft{}, unasked: map[string][]domain.BackgroundReply{}}
+	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, cursors: map[[2]string]string{}, unasked: map[string][]domain.BackgroundReply{}}
 }
 
 // MessageID is [domain.MessageID].

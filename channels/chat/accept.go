@@ -43,7 +43,7 @@ func (h *handler) accept(ctx context.Context, msg domain.Inbound) error {
 	if h.accepted.recent(key) {
 		return nil
 	}
-	receipt, err := h.backend.Accept(ctx, msg)
+	_, err := h.backend.Accept(ctx, msg)
 	switch {
 	case errors.Is(err, domain.ErrConflict):
 		h.log.Warn("message delivered again with another text, the first one counts", "chat", msg.Chat, "id", msg.PlatformID)
@@ -52,9 +52,6 @@ func (h *handler) accept(ctx context.Context, msg domain.Inbound) error {
 		return fmt.Errorf("accept a message: %w", err)
 	}
 	h.accepted.first(key, acceptedFor)
-	if h.o.Accepted != nil && !receipt.Duplicate {
-		h.o.Accepted(h.backend, receipt.Message, msg)
-	}
 	return nil
 }
 

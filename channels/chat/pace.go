@@ -4,7 +4,7 @@ import "time"
 
 // Pace is how fast a turn is shown. Zero fields have the core's default.
 type Pace struct {
-	Notice time.Duration // from the turn's start to its first sign: a quick answer needs none
+	Notice time.Duration // from the turn's start to its first indication: a quick answer needs none
 	Draft  time.Duration // from the turn's start to its draft: a quick answer is one post
 	Status time.Duration // between two changes of an indication
 	Stream time.Duration // between two pieces of a stream
@@ -12,3 +12,38 @@ type Pace struct {
 	Call   time.Duration // bounds a call that shows something
 	Retry  time.Duration // until a failed call is tried again
 }
+
+// defaultPace suits platforms that take about one message a second in a chat and 50
+// edits a minute.
+var defaultPace = Pace{
+	Notice: 200 * time.Millisecond, Draft: 1500 * time.Millisecond, Status: 2 * time.Second,
+	Stream: time.Second, Edit: 1500 * time.Millisecond, Call: 5 * time.Second, Retry: 2 * time.Second,
+}
+
+// or returns p with the fields of q where p has zero.
+func (p Pace) or(q Pace) Pace {
+	first := func(a, b time.Duration) time.Duration {
+		if a != 0 {
+			return a
+		}
+		return b
+	}
+	return Pace{
+		Notice: first(p.Notice, q.Notice), Draft: first(p.Draft, q.Draft), Status: first(p.Status, q.Status),
+		Stream: first(p.Stream, q.Stream), Edit: first(p.Edit, q.Edit), Call: first(p.Call, q.Call), Retry: first(p.Retry, q.Retry),
+	}
+}
+
+const (
+	// never is how long to wait where only news matter.
+	never = time.Hour
+	// inFlight is how long a call without an answer may still take effect.
+	inFlight = time.Minute
+	// placing is how long a claimed draft is looked for whose post was not answered.
+	placing = 8 * time.Second
+	// pauseGrace bounds how long the end of an activity waits for a call under way, so
+	// that nothing of it comes after what another process does next.
+	pauseGrace = time.Second
+	// maxPresented bounds the turns that are shown at once. Others are answered without.
+	maxPresented = 64
+)

@@ -18,15 +18,20 @@ import (
 // remote.Errors: the core reads Status and RetryAfter from them. Safe for
 // concurrent use; only Receive is for one caller at a time.
 type Platform interface {
-	// Name returns the channel's name, such as "slack".
-	Name() string
-	// Limits returns what the platform takes and how fast.
-	Limits() Limits
+	Writer
 	// Identify returns who we are there.
 	Identify(ctx context.Context) (Self, error)
 	// Receive hands what the platform delivers to in until ctx ends, reconnecting as
 	// needed. It acknowledges a delivery only after in returned nil for it.
 	Receive(ctx context.Context, in Inbox) error
+}
+
+// Writer is a platform as far as it is written to.
+type Writer interface {
+	// Name returns the channel's name, such as "slack".
+	Name() string
+	// Limits returns what the platform takes and how fast.
+	Limits() Limits
 	// Post makes one attempt to post a message and returns the platform's ID of it.
 	Post(ctx context.Context, at Place, msg Message) (id string, err error)
 }
@@ -67,7 +72,7 @@ type Message struct {
 	ID string
 	// Draft says that the message only stands for the reply with this ID.
 	Draft bool
-	// Part numbers the messages that answer one message, from 1; the same in every attempt.
+	// Part numbers the messages of a reply, from 1; the same in every attempt.
 	Part     int
 	Text     string // Markdown; of a file, its description
 	Note     string // plain text to be set apart below Text: what the agent does, how a question was answered
@@ -107,27 +112,41 @@ type Editor interface {
 type Streamer interface {
 	// CanStream reports whether a draft can be a stream there.
 	CanStream(at Place) bool
+	// Streamable returns what of a text can be streamed already, as the platform is given
+	// it. That of a longer text begins with that of its beginning.
+	Streamable(text string) string
 	// StartStream posts an empty stream.
 	StartStream(ctx context.Context, at Place) (id string, err error)
-	// AppendStream appends text. [ErrStreamEnded] if it ended.
+	// AppendStream appends text. [ErrStreamEnded] if the platform ended the stream.
 	AppendStream(ctx context.Context, at Place, id, text string) error
-	// StopStream ends a stream and marks it as the draft of a message. To stop one that
-	// ended is no error.
-	StopStream(ctx context.Context, at Place, id string, msg Message) error
+	// StopStream ends a stream and marks it as the draft of the message with that ID. To
+	// stop one that has ended is no error.
+	StopStream(ctx context.Context, at Place, id, message string) error
 }
+
+// Throttled is a [Platform] that knows that it may not post for now.
+type Throttled interface{ Busy(at Place) bool }
 
 // Indicator is a [Platform] that can show beside the messages that the agent works:
 // a typing indicator, a status, or a reaction to the message that is answered.
 type Indicator interface {
-	// Indicate shows a state and returns after how long the platform drops it; zero: never.
-	// Showing a state again is no error.
-	Indicate(ctx context.Context, at Place, state Indication) (lasts time.Duration, err error)
+	// Indicates returns how the platform shows the state of a turn there.
+	Indicates(ctx context.Context, at Place) (Indicates, error)
+	// Indicate shows a state. Showing a state again is no error.
+	Indicate(ctx context.Context, at Place, what Indication) error
+}
+
+// Indicates says how a state is shown; the zero value: not at all.
+type Indicates struct {
+	State bool          // by a mark on each message that is answered
+	Text  bool          // by a text for the conversation, such as a status line
+	Lapse time.Duration // after which the platform drops the text; 0: never
 }
 
 // Indication is a state that an [Indicator] shows.
 type Indication struct {
 	State State
-	Text  string // such as "runs exec: go test ./..."
+	Text  string // such as "runs exec: go test ./..."; empty: none any more
 }
 
 // State says how far a message is.
@@ -171,10 +190,11 @@ type Posted struct {
 	SentAt time.Time
 	Files  []domain.File
 	// Of our own messages:
-	Message  string // the outbox ID that it carries; empty: none
-	Draft    bool   // it stands for that message
-	Approval string
-	Open     bool // a stream that nobody stopped, or a message with nothing in it
+	Message   string // the outbox ID that it carries; empty: none
+	Draft     bool   // it stands for that message
+	Approval  string
+	Streaming bool // a stream that nobody has stopped
+	Empty     bool // nothing is in it
 }
 
 // Keyed is a [Platform] that recognizes a message that is sent again with the same

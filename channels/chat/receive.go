@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // ReceiverOptions are the settings of a [Receiver].
@@ -16,8 +15,6 @@ type ReceiverOptions struct {
 	Respond       string // such as [RespondMention]
 	CommandPrefix string // what a person types before the name of a command, such as "/"
 	Logger        *slog.Logger
-	// Accepted is called after a message was accepted for the first time, if not nil.
-	Accepted func(b channels.Backend, id string, msg domain.Inbound)
 }
 
 // Receiver is the half of a chat platform that receives; starters run it.

@@ -30,18 +30,6 @@ func IsDirect(chat string) bool { return isDirect(channelOf(chat)) }
 // IsDirect implements [chat.Directs].
 func (platform) IsDirect(chat string) bool { return IsDirect(chat) }
 
-// platformID returns the ID that a message has in the rest of the program: CHANNEL/TS.
-func platformID(channel, ts string) string { return channel + "/" + ts }
-
-// message is the inverse of platformID; both are empty if id is not one.
-func message(id string) (channel, ts string) {
-	channel, ts, found := strings.Cut(id, "/")
-	if !found {
-		return "", ""
-	}
-	return channel, ts
-}
-
 var (
 	// namedChat is a channel (C), a private one (G) or a direct message (D), with or without
 	// its workspace.

@@ -7,11 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
-	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -33,25 +30,13 @@ func TestAQuickReplyHasNoDraft(t *testing.T) {
 	require.Empty(t, s.Calls("chat.update"))
 }
 
-func TestNoDraftBeforeTheTurnRuns(t *testing.T) {
-	t.Parallel()
-	s := setupStage(t, drafting)
-	a := s.ask(slacktest.DM)
-	s.await(s.noticed(a))
-	s.answer(a, "yes")
-	s.idle()
-	s.final(a, "yes")
-	require.Len(t, s.Calls("chat.postMessage"), 1)
-}
-
 func TestNoDraftWithoutStreaming(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t, draftless)
-	s.stop()
 	c, err := slack.New(slack.Options{BotToken: slacktest.BotToken, APIURL: s.APIURL()})
 	require.NoError(t, err)
 	drafting(c)
-	s.channel, s.stop = c, s.run(c)
+	s.channel = c
 	a := s.ask(slacktest.DM)
 	s.emit(a, reset, text("ye"))
 	s.await(s.noticed(a))
@@ -79,7 +64,7 @@ func TestDraftIsAPostThatIsEdited(t *testing.T) {
 	isDraftOf(t, draft, a)
 
 	sent := s.answer(a, "Seen it.")
-	require.Equal(t, slacktest.DM+"/"+draft.TS, sent.PlatformID)
+	require.Equal(t, draft.TS, sent.PlatformID)
 	s.idle()
 	s.final(a, "Seen it.")
 	require.Len(t, s.Calls("chat.postMessage"), 1)
@@ -160,6 +145,25 @@ func TestEditsAreSkippedWhileSlackAsksToWait(t *testing.T) {
 	s.final(a, "done")
 }
 
+func TestADraftWhosePostIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	for channel, method := range map[string]string{slacktest.DM: "chat.postMessage", slacktest.General: "chat.startStream"} {
+		t.Run(channel, func(t *testing.T) {
+			t.Parallel()
+			s := setupStage(t, drafting)
+			s.LoseResponse(method, 1)
+			a := s.ask(channel)
+			s.emit(a, reset, text("begin"))
+			s.drafted(a, says("begin"))
+			s.emit(a, text("ning"))
+			s.drafted(a, says("beginning"))
+			s.answer(a, "end")
+			s.idle()
+			s.final(a, "end")
+		})
+	}
+}
+
 func TestADraftThatIsRefused(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -178,34 +182,11 @@ func TestADraftThatIsRefused(t *testing.T) {
 			s.emit(a, reset)
 			s.await(func() bool { return len(s.Calls("chat.postMessage")) == 1 })
 			require.Eventually(t, func() bool {
-				reply, err := s.backend.ClaimDraft(s.ctx, a.id)
-				return err == nil && reply != ""
-			}, 10*time.Second, time.Millisecond, "nobody waits for the draft any more")
-			require.NoError(t, s.backend.DropDraft(s.ctx, a.id))
-			s.await(func() bool {
-				s.backend.End(a.id, channeltest.Answer{Reply: "yes"})
-				return s.channel.Followed() == 0
-			})
+				_, err := s.drafts.Draft(s.ctx, a.id)
+				return err != nil
+			}, 10*time.Second, time.Millisecond, "the claim is dropped")
+			s.channel.Pause(s.ctx, a.id)
 			require.Empty(t, s.Posted())
-		})
-	}
-}
-
-func TestADraftWhosePostIsNotAnswered(t *testing.T) {
-	t.Parallel()
-	for channel, method := range map[string]string{slacktest.DM: "chat.postMessage", slacktest.General: "chat.startStream"} {
-		t.Run(channel, func(t *testing.T) {
-			t.Parallel()
-			s := setupStage(t, drafting)
-			s.LoseResponse(method, 1)
-			a := s.ask(channel)
-			s.emit(a, reset, text("begin"))
-			s.drafted(a, says("begin"))
-			s.emit(a, text("ning"))
-			s.drafted(a, says("beginning"))
-			s.answer(a, "end")
-			s.idle()
-			s.final(a, "end")
 		})
 	}
 }
@@ -227,11 +208,11 @@ func TestAReplyThatGoesOutBeforeItsDraft(t *testing.T) {
 			s.emit(a, reset)
 			<-posting
 			s.Heal()
-			s.deliver(s.channel, a, s.end(a, "done"), "done") // does not know of the draft
+			s.deliver(s.open(drafting), a, s.drafts.Take(a.id), "done") // another process does not know of the draft
 			close(release)
-			s.idle()
+			s.await(func() bool { return len(s.Calls("chat.delete")) > 0 })
+			s.channel.Pause(s.ctx, a.id)
 			s.final(a, "done")
-			require.NotEmpty(t, s.Calls("chat.delete"))
 		})
 	}
 }
@@ -245,47 +226,33 @@ func TestAReplyThatFoundItsDraftIsNotRemoved(t *testing.T) {
 	a := s.ask(slacktest.DM)
 	s.emit(a, reset)
 	<-posting
-	found, err := s.channel.Find(s.ctx, channels.OutboundMessage{ID: "o-" + a.id, Channel: slack.Name, Chat: a.msg.Chat})
+	worker := s.open(drafting)
+	found, err := worker.Find(s.ctx, s.reply(a, "", ""))
 	require.NoError(t, err)
-	require.Empty(t, s.end(a, "done"))
-	s.deliver(s.channel, a, found.PlatformID, "done")
+	require.Empty(t, s.drafts.Take(a.id))
+	s.deliver(worker, a, found.PlatformID, "done")
+	looks := len(s.Calls("conversations.history"))
 	close(release)
-	s.idle()
+	s.await(func() bool { return len(s.Calls("conversations.history")) > looks })
+	s.channel.Pause(s.ctx, a.id)
 	s.final(a, "done")
 	require.Empty(t, s.Calls("chat.delete"))
 }
 
-func TestATurnThatEndsWithoutAReply(t *testing.T) {
-	t.Parallel()
-	for _, channel := range []string{slacktest.DM, slacktest.General} {
-		t.Run(channel, func(t *testing.T) {
-			t.Parallel()
-			s := setupStage(t, drafting)
-			a := s.ask(channel)
-			s.emit(a, reset, text("begin"))
-			s.drafted(a, says("begin"))
-			s.backend.End(a.id, channeltest.Answer{Status: domain.ReplyFailed})
-			s.idle()
-			require.Empty(t, s.Posted())
-			stale, err := s.backend.StaleDrafts(s.ctx, slack.Name)
-			require.NoError(t, err)
-			require.Empty(t, stale)
-		})
-	}
-}
-
 func TestAMessageThatJoinsATurn(t *testing.T) {
 	t.Parallel()
-	s := setupStage(t, drafting)
+	s := setupStage(t, draftless)
 	statusless(s)
-	a := s.ask(slacktest.DM)
-	s.emit(a, event.Event{Kind: event.TurnJoined, Text: "another"}, reset, text("for the other"))
-	s.await(s.noticed(a))
-	s.backend.End(a.id, channeltest.Answer{Reply: "for both"})
+	first, second := s.accept(slacktest.DM), s.accept(slacktest.DM)
+	s.channel.Present(s.turn(first))
+	s.await(s.noticed(first))
+	require.Empty(t, s.reactions(second))
+	s.channel.Pause(s.ctx, first.id)
+	s.channel.Present(s.turn(first, second))
+	s.await(s.noticed(second))
+	s.deliver(s.channel, first, s.end(first), "for both")
+	s.channel.Conclude(s.turn(first, second), false, true)
 	s.idle()
-	require.Equal(t, []string{"white_check_mark"}, s.reactions(a))
-	require.Empty(t, s.Posted(), "the other message shows the turn")
-	reply, err := s.backend.ClaimDraft(s.ctx, a.id)
-	require.NoError(t, err)
-	require.Empty(t, reply)
+	require.Equal(t, []string{"white_check_mark"}, s.reactions(first))
+	require.Equal(t, []string{"white_check_mark"}, s.reactions(second))
 }

@@ -34,44 +34,6 @@ func (p platform) WithNames(ctx context.Context, text string) (string, error) {
 	return text, lacking(err)
 }
 
-// History implements [chat.History].
-func (p platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]chat.Posted, error) {
-	self, err := p.Channel.Identify(ctx)
-	if err != nil {
-		return nil, err
-	}
-	in := span{channel: channelOf(at.Chat), thread: at.Thread}
-	if !q.After.IsZero() {
-		in.oldest = tsAt(q.After)
-	}
-	if !q.Before.IsZero() {
-		in.latest = tsAt(q.Before)
-	}
-	messages, err := p.read(ctx, in)
-	if err != nil {
-		return nil, lacking(err)
-	}
-	var posts []chat.Posted
-	for _, m := range messages {
-		if !postSubTypes[m.SubType] {
-			continue
-		}
-		posts = append(posts, m.asPosted(self))
-	}
-	return posts, nil
-}
-
-func (p posted) asPosted(self Identity) chat.Posted {
-	post := chat.Posted{
-		ID: p.TS, Sender: p.sender(), Name: cmp.Or(p.senderName(), p.Profile.Name), Ours: p.of(self),
-		Text: p.text(self.UserID), SentAt: sentAt(p.TS), Files: p.files(),
-	}
-	if p.isBot() && post.Name != "" {
-		post.Sender = p.BotID // the name in the message goes before that of the bot's user
-	}
-	return post
-}
-
 // Describe implements [chat.Files]. Files of shared channels are delivered with nothing
 // but their IDs.
 func (p platform) Describe(ctx context.Context, f domain.File) (domain.File, error) {

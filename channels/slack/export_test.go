@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/slack-go/slack"
+
+	"github.com/holdfast-ai/holdfast/channels/chat"
 )
 
 // What the tests look at from outside the package.
@@ -14,13 +16,12 @@ var (
 	Failure   = failure
 	SentAt    = sentAt
 	Call      = (*Channel).call
-	Try       = (*Channel).try
 )
 
 // PostDraft posts what stands for a reply, as a turn that is at work does.
 func PostDraft(ctx context.Context, c *Channel, channel, thread, reply string) (string, error) {
 	_, ts, err := c.api.PostMessageContext(ctx, channel,
-		slack.MsgOptionTS(thread), slack.MsgOptionText("…", false), slack.MsgOptionMetadata(draftMetadata(reply)))
+		slack.MsgOptionTS(thread), slack.MsgOptionText("…", false), slack.MsgOptionMetadata(metadataOf(chat.Message{ID: reply, Draft: true})))
 	return ts, err
 }
 

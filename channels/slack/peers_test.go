@@ -131,7 +131,7 @@ func TestEmulate(t *testing.T) {
 	root := channels.OutboundMessage{ID: "o1", Chat: self.TeamID + "/" + ops, Text: "**Deployed** `main` & more"}
 	posted, err := e.channel.Send(t.Context(), root)
 	require.NoError(t, err)
-	_, thread, _ := strings.Cut(posted.PlatformID, "/")
+	thread := posted.PlatformID
 	found, err := e.channel.Find(t.Context(), root)
 	require.NoError(t, err)
 	require.Equal(t, channels.Found{Posted: true, PlatformID: posted.PlatformID}, found)
@@ -140,7 +140,7 @@ func TestEmulate(t *testing.T) {
 	reply.ID, reply.Thread, reply.Text = "o2", thread, "see [this](https://a.b)"
 	ts, err := slack.PostDraft(t.Context(), e.channel, ops, thread, "o2")
 	require.NoError(t, err)
-	reply.Draft = ops + "/" + ts
+	reply.Draft = ts
 	found, err = e.channel.Find(t.Context(), reply)
 	require.NoError(t, err)
 	require.Equal(t, channels.Found{PlatformID: reply.Draft}, found)

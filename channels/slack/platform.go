@@ -7,7 +7,6 @@ import (
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/slackutilsx"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -19,7 +18,7 @@ type platform struct{ *Channel }
 func (platform) Name() string { return Name }
 
 // Limits implements [chat.Platform].
-func (platform) Limits() chat.Limits { return chat.Limits{} }
+func (p platform) Limits() chat.Limits { return chat.Limits{Draft: 3500, Buttons: true, Pace: p.pace} }
 
 // Identify implements [chat.Platform].
 func (p platform) Identify(ctx context.Context) (chat.Self, error) {
@@ -30,16 +29,10 @@ func (p platform) Identify(ctx context.Context) (chat.Self, error) {
 	return chat.Self{Scope: self.TeamID, ID: self.UserID, Name: self.Name}, err
 }
 
-// Post implements [chat.Platform].
-func (p platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (string, error) {
-	sent, err := p.post(ctx, channels.OutboundMessage{ID: msg.ID, Chat: at.Chat, Thread: at.Thread, Text: msg.Text})
-	return sent.PlatformID, err
-}
-
 // Whisper implements [chat.Whisperer].
 func (p platform) Whisper(ctx context.Context, at chat.Place, person, text string) error {
 	channel := channelOf(at.Chat)
-	options := []slack.MsgOption{slack.MsgOptionText(mrkdwn(text), false), slack.MsgOptionDisableLinkUnfurl()}
+	options := []slack.MsgOption{slack.MsgOptionText(mrkdwn(withApprovers(text)), false), slack.MsgOptionDisableLinkUnfurl()}
 	if at.Thread != "" {
 		options = append(options, slack.MsgOptionTS(at.Thread))
 	}

@@ -45,7 +45,7 @@ func TestSend(t *testing.T) {
 	thread := s.asked()
 	id := s.send(outgoing("o1", thread, "**Done**: a < b, <!channel>"))
 	m := s.Posted()[0]
-	require.Equal(t, slacktest.General+"/"+m.TS, id)
+	require.Equal(t, m.TS, id)
 	require.Equal(t, thread, m.ThreadTS)
 	require.Equal(t, "*Done*: a &lt; b, &lt;!channel&gt;", m.Text)
 	require.Equal(t, "holdfast_reply", m.Metadata.EventType)
@@ -266,7 +266,7 @@ func TestFind(t *testing.T) {
 		s.EndStream(slacktest.General, ts, false)
 		found, err := s.channel.Find(s.ctx, msg)
 		require.NoError(t, err)
-		require.Equal(t, channels.Found{PlatformID: slacktest.General + "/" + ts}, found)
+		require.Equal(t, channels.Found{PlatformID: ts}, found)
 
 		s.send(outgoing("o0", msg.Thread, "said since"))
 		found, err = s.channel.Find(s.ctx, msg)

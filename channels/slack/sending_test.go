@@ -99,7 +99,7 @@ func (s *sending) draft(reply, thread string) string {
 	s.t.Helper()
 	ts, err := slack.PostDraft(s.ctx, s.channel, slacktest.General, thread, reply)
 	require.NoError(s.t, err)
-	return slacktest.General + "/" + ts
+	return ts
 }
 
 // stream begins a stream that stands for a reply.
@@ -107,7 +107,7 @@ func (s *sending) stream(thread string) string {
 	s.t.Helper()
 	ts, err := slack.StartStream(s.ctx, s.channel, slacktest.General, thread, slacktest.Ana, slacktest.Team)
 	require.NoError(s.t, err)
-	return slacktest.General + "/" + ts
+	return ts
 }
 
 // sure is how often each kind of message has to survive faults at random.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,14 +17,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// stage is a channel that shows the messages of a backend in a Slack.
+// stage is a channel that shows turns in a Slack.
 type stage struct {
 	*slacktest.Server
 	t       *testing.T
 	ctx     context.Context
-	backend *channeltest.Backend
+	drafts  *channeltest.Drafts
 	channel *slack.Channel
-	stop    func() // ends Run
 }
 
 // statusless has Slack refuse the status below threads.
@@ -52,34 +50,23 @@ func setupStage(t *testing.T, tune func(*slack.Channel), options ...slacktest.Op
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
-	s := &stage{Server: slacktest.Start(t, options...), t: t, ctx: ctx, backend: channeltest.NewBackend(channeltest.Hold)}
-	s.channel, s.stop = s.open(tune)
+	s := &stage{Server: slacktest.Start(t, options...), t: t, ctx: ctx, drafts: channeltest.NewDrafts()}
+	s.channel = s.open(tune)
 	return s
 }
 
-// open starts another channel of the same bot.
-func (s *stage) open(tune func(*slack.Channel)) (*slack.Channel, func()) {
+// open makes another channel of the same bot, as another process does.
+func (s *stage) open(tune func(*slack.Channel)) *slack.Channel {
 	s.t.Helper()
 	c, err := slack.New(slack.Options{BotToken: slacktest.BotToken, APIURL: s.APIURL(), Stream: true})
 	require.NoError(s.t, err)
 	tune(c)
-	return c, s.run(c)
+	return c
 }
 
-func (s *stage) run(c *slack.Channel) func() {
-	s.t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
-	var running sync.WaitGroup
-	running.Go(func() { c.Housekeep(ctx, s.backend) })
-	stop := func() { cancel(); running.Wait() }
-	s.t.Cleanup(stop)
-	require.Eventually(s.t, func() bool { return c.Followed() >= 0 }, 10*time.Second, time.Millisecond)
-	return stop
-}
-
-// asked is a message that was accepted.
+// asked is a message that a turn answers.
 type asked struct {
-	id      string // our ID
+	id      string // the turn's
 	msg     domain.Inbound
 	channel string
 }
@@ -96,17 +83,31 @@ func (s *stage) accept(channel string) asked {
 	if channel == slacktest.DM {
 		msg.Thread = ""
 	}
-	accepted, err := s.backend.Accept(s.ctx, msg)
-	require.NoError(s.t, err)
-	return asked{id: accepted.Message, msg: msg, channel: channel}
+	return asked{id: "m" + ts, msg: msg, channel: channel}
 }
 
-// ask is accept, and follows the message.
+// turn is the turn of a message, and of those that joined it.
+func (s *stage) turn(a asked, joined ...asked) channels.PresentedTurn {
+	t := channels.PresentedTurn{ID: a.id, Reply: "o-" + a.id, Messages: []domain.Inbound{a.msg}, Drafts: s.drafts}
+	for _, j := range joined {
+		t.Messages = append(t.Messages, j.msg)
+	}
+	return t
+}
+
+// ask is accept, and presents the turn.
 func (s *stage) ask(channel string) asked {
 	s.t.Helper()
 	a := s.accept(channel)
-	s.channel.Follow(s.backend, a.id, a.msg)
+	s.channel.Present(s.turn(a))
 	return a
+}
+
+// resume presents a turn of which another process has shown something.
+func (s *stage) resume(a asked) {
+	t := s.turn(a)
+	t.Resumed = true
+	s.channel.Present(t)
 }
 
 // await waits for something to be so at Slack.
@@ -115,18 +116,15 @@ func (s *stage) await(cond func() bool) {
 	require.Eventually(s.t, cond, 20*time.Second, 2*time.Millisecond)
 }
 
-// emit lets things happen to a message.
+// emit lets things happen in a turn.
 func (s *stage) emit(a asked, events ...event.Event) {
 	for _, e := range events {
-		s.backend.Emit(a.id, e)
+		s.channel.Show(a.id, e)
 	}
 }
 
-// idle waits until nothing is followed.
-func (s *stage) idle() {
-	s.t.Helper()
-	s.await(func() bool { return s.channel.Followed() == 0 })
-}
+// idle waits until what ended turns show is done.
+func (s *stage) idle() { s.channel.Wait(s.ctx) }
 
 // drafted waits for the draft of a message and returns it.
 func (s *stage) drafted(a asked, cond func(slacktest.Message) bool) slacktest.Message {
@@ -146,27 +144,37 @@ func (s *stage) drafted(a asked, cond func(slacktest.Message) bool) slacktest.Me
 
 func anyMessage(slacktest.Message) bool { return true }
 
-// end ends the turn with a reply that takes over its draft, and returns where that is.
-func (s *stage) end(a asked, text string) (draft string) {
-	draft = s.backend.TakeDraft(a.id)
-	s.backend.End(a.id, channeltest.Answer{Reply: text})
-	return draft
+// end ends a turn whose reply takes over its draft, and returns where that is.
+func (s *stage) end(a asked) (draft string) {
+	s.channel.Pause(s.ctx, a.id)
+	return s.drafts.Take(a.id)
+}
+
+// conclude shows that a turn has ended.
+func (s *stage) conclude(a asked, failed, replied bool) {
+	s.channel.Conclude(s.turn(a), failed, replied)
 }
 
 // deliver sends a reply as the outbox does.
 func (s *stage) deliver(c *slack.Channel, a asked, draft, text string) channels.Sent {
 	s.t.Helper()
-	sent, err := c.Send(s.ctx, channels.OutboundMessage{
-		ID: "o-" + a.id, Channel: slack.Name, Chat: a.msg.Chat, Thread: a.msg.Thread, Text: text, Draft: draft,
-	})
+	sent, err := c.Send(s.ctx, s.reply(a, draft, text))
 	require.NoError(s.t, err)
 	return sent
+}
+
+func (s *stage) reply(a asked, draft, text string) channels.OutboundMessage {
+	return channels.OutboundMessage{
+		ID: "o-" + a.id, Channel: slack.Name, Chat: a.msg.Chat, Thread: a.msg.Thread, Text: text, Draft: draft,
+	}
 }
 
 // answer ends the turn and delivers its reply.
 func (s *stage) answer(a asked, text string) channels.Sent {
 	s.t.Helper()
-	return s.deliver(s.channel, a, s.end(a, text), text)
+	sent := s.deliver(s.channel, a, s.end(a), text)
+	s.conclude(a, false, true)
+	return sent
 }
 
 // final requires that a message has exactly this one reply, as it is to be.

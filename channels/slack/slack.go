@@ -18,7 +18,6 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 )
 
@@ -56,6 +55,7 @@ type Channel struct {
 	*chat.Receiver
 	*chat.Enricher
 	*chat.Resolver
+	*chat.Outbound
 
 	o   Options
 	log *slog.Logger
@@ -63,16 +63,13 @@ type Channel struct {
 
 	web    *http.Client // for what the library does not do
 	files  *http.Client
-	limits limits
+	limits chat.Limiter
 	people *chat.People
 
-	followers followers   // messages whose answer is shown at work
-	drafts    drafts      // their drafts
-	noStreams atomic.Bool // the app cannot stream
-	noStatus  atomic.Bool // the app cannot set a status
-	pace      pace
+	noStatus    atomic.Bool // the app cannot set a status
+	statusLapse time.Duration
+	pace        chat.Pace // zero fields: the core's default
 
-	asked       throttle      // conversations in which a person was asked something since their last reply
 	pingTimeout time.Duration // 0: the default
 	webhook     *chat.Webhook // of ModeHTTP
 
@@ -90,15 +87,16 @@ func New(o Options) (*Channel, error) {
 	}
 	c := &Channel{
 		o: o, log: o.Logger, api: newAPI(o),
-		web:   newHTTP(o, callTimeout),
-		files: newHTTP(o, fileTimeout),
-		pace:  usual(),
+		web:    newHTTP(o, callTimeout),
+		files:  newHTTP(o, fileTimeout),
+		limits: chat.Limiter{Service: Name}, statusLapse: statusLapse,
 	}
 	c.people = chat.NewPeople(c.look)
 	c.webhook = newWebhook(c)
 	c.Receiver = chat.NewReceiver(platform{c}, c.receiverOptions())
 	c.Enricher = chat.NewEnricher(platform{c}, chat.EnricherOptions{FileLimit: o.FileLimit, Respond: o.Respond})
 	c.Resolver = chat.NewResolver(platform{c}, c.access())
+	c.Outbound = chat.NewOutbound(platform{c}, chat.OutboundOptions{Drafts: o.Stream, Logger: o.Logger})
 	return c, nil
 }
 
@@ -109,18 +107,8 @@ func (c *Channel) access() chat.Access {
 func (c *Channel) receiverOptions() chat.ReceiverOptions {
 	return chat.ReceiverOptions{
 		Access:  c.access(),
-		Respond: c.o.Respond, CommandPrefix: "/holdfast ", Logger: c.log, Accepted: c.follow,
+		Respond: c.o.Respond, CommandPrefix: "/holdfast ", Logger: c.log,
 	}
-}
-
-// Run implements [channels.Receiver].
-func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
-	keeping, stop := context.WithCancel(ctx)
-	var keeper sync.WaitGroup
-	keeper.Go(func() { c.housekeep(keeping, b) })
-	defer keeper.Wait()
-	defer stop()
-	return c.Receiver.Run(ctx, b)
 }
 
 // Identity is who we are at Slack.
@@ -154,6 +142,3 @@ func (c *Channel) Identify(ctx context.Context) (Identity, error) {
 	}
 	return *c.self, nil
 }
-
-// lane names a conversation.
-func lane(chat, thread string) string { return chat + "/" + thread }

@@ -9,36 +9,36 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // upload sends a file. Nobody sees it before the last of its three calls, which is
 // the one attempt at the message.
-func (c *Channel) upload(ctx context.Context, msg channels.OutboundMessage) (channels.Sent, error) {
-	channel, content := channelOf(msg.Chat), msg.File.Content
+func (c *Channel) upload(ctx context.Context, at chat.Place, msg chat.Message) (id string, err error) {
+	channel, content := channelOf(at.Chat), msg.File.Content
 	if len(content) == 0 {
 		content = []byte("\n") // Slack takes no empty files
 	}
 	var place *slack.GetUploadURLExternalResponse
-	err := c.call(ctx, "files.getUploadURLExternal", "", func(ctx context.Context) (err error) {
+	err = c.call(ctx, "files.getUploadURLExternal", "", func(ctx context.Context) (err error) {
 		place, err = c.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{FileName: msg.File.Name, FileSize: len(content)})
 		return err
 	})
 	if err != nil {
-		return channels.Sent{}, err
+		return "", err
 	}
 	err = c.call(ctx, "upload", "", func(ctx context.Context) error {
 		return c.put(ctx, place.UploadURL, content)
 	})
 	if err != nil {
-		return channels.Sent{}, err
+		return "", err
 	}
 	err = c.call(ctx, "files.completeUploadExternal", "", func(ctx context.Context) error {
 		_, err := c.api.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
 			Files:           []slack.FileSummary{{ID: place.FileID, Title: titleOf(msg.File.Name, msg.ID)}},
 			Channel:         channel,
-			ThreadTimestamp: msg.Thread,
+			ThreadTimestamp: at.Thread,
 			InitialComment:  mrkdwn(c.withMentions(msg.Text)),
 		})
 		return err
@@ -47,9 +47,9 @@ func (c *Channel) upload(ctx context.Context, msg channels.OutboundMessage) (cha
 		err = &remote.Error{Service: Name, Status: http.StatusServiceUnavailable, Err: err}
 	}
 	if err != nil {
-		return channels.Sent{}, err
+		return "", err
 	}
-	return channels.Sent{PlatformID: platformID(channel, place.FileID)}, nil
+	return place.FileID, nil
 }
 
 // titleOf is the title of a file. Slack keeps no metadata of files, so the title

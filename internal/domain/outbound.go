@@ -45,7 +45,11 @@ type Draft struct {
 	Chat       string
 	Thread     string
 	PlatformID string    // empty: it may or may not have been posted
-	ClaimedAt  time.Time // last claim; zero: none, or released
+	ClaimedAt  time.Time // a moment before it was posted
+	Taken      bool      // the reply took it over
+	// Replace is set where the reply is not to be an edit of the draft: a question was
+	// posted below it, or the turn was stopped and its steps may still be editing it.
+	Replace bool
 }
 
 // Reply returns the outbox ID of the reply that the draft becomes.

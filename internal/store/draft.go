@@ -7,10 +7,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-const draftColumns = `drafts.turn, drafts.channel, drafts.chat, drafts.thread, drafts.platform_id, drafts.claimed_at`
+const draftColumns = `drafts.turn, drafts.channel, drafts.chat, drafts.thread, drafts.platform_id, drafts.claimed_at, drafts.taken,
+	EXISTS (SELECT 1 FROM outbox WHERE outbox.turn = drafts.turn AND outbox.approval <> '' AND outbox.state = 'sent')
+		OR EXISTS (SELECT 1 FROM turns WHERE turns.id = drafts.turn AND turns.status = 'stopped')`
 
 func scanDraft(rows *sql.Rows) (d domain.Draft, err error) {
-	return d, rows.Scan(&d.Turn, &d.Channel, &d.Chat, &d.Thread, &d.PlatformID, stamp{&d.ClaimedAt})
+	return d, rows.Scan(&d.Turn, &d.Channel, &d.Chat, &d.Thread, &d.PlatformID, stamp{&d.ClaimedAt}, &d.Taken, &d.Replace)
 }
 
 // ClaimDraft reserves the turn's draft for the caller, who is about to post it. It
@@ -40,7 +42,7 @@ func (s *Store) PostedDraft(ctx context.Context, turn, platformID string) (kept 
 	return kept, err
 }
 
-// Draft returns the draft of an ended turn, or ErrNotFound.
+// Draft returns the draft of a turn, or ErrNotFound.
 func (s *Store) Draft(ctx context.Context, turn string) (domain.Draft, error) {
 	return get(ctx, s, "read draft of "+turn, scanDraft, `SELECT `+draftColumns+` FROM drafts WHERE turn = $1`, turn)
 }

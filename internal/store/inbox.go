@@ -151,7 +151,15 @@ func (r *runner) consume(ctx context.Context, id, turn string) (domain.Inbound, 
 	return r.inbound(ctx, id)
 }
 
-// consumed returns a turn's messages in the order in which it took them in.
+// Consumed returns the messages that a turn has consumed, in order; none for a command.
+func (s *Store) Consumed(ctx context.Context, turn string) (all []domain.Inbound, err error) {
+	err = s.read("read messages of "+turn, func(q *runner) error {
+		all, err = q.consumed(ctx, turn)
+		return err
+	})
+	return all, err
+}
+
 func (r *runner) consumed(ctx context.Context, turn string) ([]domain.Inbound, error) {
 	return many(ctx, r, scanInbound, `SELECT `+inboundColumns+` FROM messages JOIN inbox ON inbox.id = messages.source
 		WHERE messages.turn = $1 AND messages.rank = 0 ORDER BY messages.step, messages.idx`, turn)

@@ -1,0 +1,102 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
+
+// questionTimeout bounds what is shown of an answer to a question.
+const questionTimeout = 5 * time.Second
+
+// showAnswer shows what came of an answer to a question: the question says who answered and
+// loses its buttons. Whoever clicked, and whose answer did not count or cannot be shown
+// there, is told reply. Whatever fails here, the answer counts, and another shows it.
+func (a *Agent) showAnswer(ctx context.Context, message, reply string) {
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
+	m, err := a.Store.Inbound(ctx, message)
+	if err != nil {
+		return
+	}
+	closed, counts := false, false
+	if asked, err := a.questionAnswered(ctx, m); err == nil {
+		closed, counts = a.closeQuestion(ctx, asked), asked.DecidedIn == m.ID
+	}
+	q := a.questioner(m.Channel)
+	if q == nil || m.Push || closed && counts {
+		return
+	}
+	if err := q.TellSender(ctx, m, reply); err != nil {
+		a.Logger.Warn("outcome of an answer not shown to its sender", "message", m.ID, "sender", m.Sender, "err", err)
+	}
+}
+
+// questionAnswered returns the question that a message decided or names.
+func (a *Agent) questionAnswered(ctx context.Context, m domain.Inbound) (domain.Approval, error) {
+	asked, err := a.Store.ApprovalDecidedIn(ctx, m.ID)
+	if !errors.Is(err, domain.ErrNotFound) {
+		return asked, err
+	}
+	_, id := domain.ParseAnswer(m.Text)
+	return a.Store.Approval(ctx, id)
+}
+
+// closeQuestion has a question's message say how it was answered, if it was. It reports
+// whether the message does.
+func (a *Agent) closeQuestion(ctx context.Context, asked domain.Approval) bool {
+	q, how := a.questioner(asked.Channel), outcomeOf(asked)
+	if q == nil || how == "" {
+		return false
+	}
+	out, err := a.Store.Outbox(ctx, domain.ApprovalOutboxID(asked.Call))
+	if err != nil {
+		return false
+	}
+	msg := channels.OutboundMessage{
+		ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread, Text: out.Text, Approval: out.Approval,
+	}
+	if out.PlatformID == "" { // it was posted, and a crash came before that was recorded
+		if finder, ok := q.(channels.Finder); ok {
+			found, _ := finder.Find(ctx, msg)
+			out.PlatformID = found.PlatformID
+		}
+	}
+	if out.PlatformID == "" {
+		return false
+	}
+	closed, err := q.CloseQuestion(ctx, msg, out.PlatformID, how)
+	if err != nil {
+		a.Logger.Debug("changing a question failed", "approval", asked.ID, "err", err)
+	}
+	return closed
+}
+
+// questioner returns what shows answers on a channel; nil if nothing does.
+func (a *Agent) questioner(channel string) channels.Questioner {
+	outbox := a.Channels.Outboxes[channel]
+	if outbox == nil {
+		return nil
+	}
+	q, _ := outbox.sender.(channels.Questioner)
+	return q
+}
+
+// outcomeOf says how a question was answered; empty while it waits.
+func outcomeOf(asked domain.Approval) string {
+	switch asked.Status {
+	case domain.ApprovalApproved:
+		return "Approved by " + asked.DecidedBy
+	case domain.ApprovalDenied:
+		return "Denied by " + asked.DecidedBy
+	case domain.ApprovalExpired:
+		return "Nobody answered in time"
+	case domain.ApprovalDropped:
+		return "No longer needed"
+	case domain.ApprovalWaiting:
+	}
+	return ""
+}

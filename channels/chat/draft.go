@@ -1,0 +1,263 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+// draft is the message that shows a turn at work and becomes its reply. It is a
+// stream, which grows, or a post, which is edited; a stream can become a post.
+type draft struct {
+	id       string // empty: it may have been posted, and where is unknown
+	claimed  time.Time
+	recorded bool // where it is
+	stream   bool
+	frozen   bool // it cannot be changed any more
+
+	resets int       // those before the stream's text
+	sent   string    // what the stream has
+	shown  content   // by the last edit
+	at     time.Time // of the last change
+	lost   time.Time // of the last edit that was not answered
+}
+
+// unsettled reports whether an edit without an answer may still take effect.
+func (d *draft) unsettled() bool { return d != nil && time.Since(d.lost) < inFlight }
+
+// showDraft brings the draft up to date, and returns when to look again.
+func (t *turn) showDraft(ctx context.Context, seen snapshot) time.Duration {
+	d := t.draft
+	if wait := time.Until(t.rest); wait > 0 {
+		return wait
+	}
+	switch {
+	case t.draftless || !t.o.o.Drafts || t.o.editor == nil:
+		return never
+	case d == nil && (seen.asked || t.ending(ctx)):
+		return never
+	case d == nil:
+		if wait := time.Until(t.began.Add(t.o.pace.Draft)); wait > 0 {
+			return wait
+		}
+		return t.makeDraft(ctx, seen)
+	case d.frozen, !d.recorded && time.Since(d.claimed) > placing:
+		return never
+	case d.id == "":
+		return t.lookForDraft(ctx)
+	case !d.recorded:
+		return t.recordDraft(ctx)
+	case d.stream:
+		return t.growStream(ctx, seen)
+	}
+	return t.editDraft(ctx, seen)
+}
+
+// makeDraft claims and posts a draft, or continues the one that another process made.
+func (t *turn) makeDraft(ctx context.Context, seen snapshot) time.Duration {
+	if throttled, ok := t.o.p.(Throttled); ok && throttled.Busy(t.place()) {
+		return t.later(t.o.pace.Retry)
+	}
+	call, cancel := t.o.optional(ctx)
+	defer cancel()
+	claimed, err := t.drafts.ClaimDraft(call, t.id)
+	switch {
+	case err != nil:
+		t.note("claiming a draft", err)
+		t.draftless = true
+		return never
+	case !claimed:
+		return t.adoptDraft(call)
+	}
+	t.draft = &draft{claimed: time.Now()}
+	switch err := t.post(ctx, seen); {
+	case err == nil:
+		return t.posted(ctx)
+	case refused(err):
+		t.dropDraft(ctx)
+		return never
+	}
+	return t.lookForDraft(ctx)
+}
+
+// adoptDraft continues the draft that there is already.
+func (t *turn) adoptDraft(ctx context.Context) time.Duration {
+	known, err := t.drafts.Draft(ctx, t.id)
+	if err != nil || known.Taken {
+		t.draftless = true
+		return never
+	}
+	t.draft = &draft{id: known.PlatformID, claimed: known.ClaimedAt, recorded: known.PlatformID != ""}
+	t.know(known.PlatformID)
+	return 0
+}
+
+// post posts the draft: as a stream where that is possible.
+func (t *turn) post(ctx context.Context, seen snapshot) (err error) {
+	d := t.draft
+	if t.canStream(seen) {
+		err := t.startStream(ctx)
+		if err == nil || !refused(err) {
+			d.stream = true
+			return err
+		}
+	}
+	shown := t.contentOf(seen)
+	call, cancel := t.o.optional(ctx)
+	defer cancel()
+	d.id, err = t.o.p.Post(call, t.place(), t.message(shown))
+	t.note("posting a draft", err)
+	d.shown, d.at = shown, time.Now()
+	return err
+}
+
+// posted is called once it is known where the draft is.
+func (t *turn) posted(ctx context.Context) time.Duration {
+	t.signs.status = "" // a post ends the status
+	t.know(t.draft.id)
+	return t.recordDraft(ctx)
+}
+
+// know lets others find the turn by its draft.
+func (t *turn) know(id string) {
+	t.o.mu.Lock()
+	defer t.o.mu.Unlock()
+	t.draftID = id
+}
+
+// lookForDraft looks for a draft whose post was not answered. The reply looks for it
+// itself in the end.
+func (t *turn) lookForDraft(ctx context.Context) time.Duration {
+	if t.o.history == nil {
+		t.draftless = true
+		return never
+	}
+	call, cancel := t.o.optional(ctx)
+	defer cancel()
+	d := t.draft
+	posted, err := t.o.history.History(call, t.place(), Query{After: d.claimed.Add(-inFlight), ID: t.reply})
+	t.note("looking for a draft", err)
+	if d.id = findDraft(posted, t.reply, d.stream, t.o.isDraft(t.place().Chat)); d.id == "" {
+		return t.later(t.o.pace.Retry)
+	}
+	return t.posted(ctx)
+}
+
+// recordDraft stores where the draft is. If the reply went out without it, it is removed.
+func (t *turn) recordDraft(ctx context.Context) time.Duration {
+	call, cancel := t.o.optional(ctx)
+	defer cancel()
+	wanted, err := t.drafts.PostedDraft(call, t.id, t.draft.id)
+	switch {
+	case err != nil:
+		t.note("recording a draft", err)
+		return t.later(t.o.pace.Retry)
+	case !wanted:
+		t.removeUnwanted(ctx)
+		return never
+	}
+	t.draft.recorded = true
+	return 0
+}
+
+// removeUnwanted removes the draft, unless the reply found it and has taken its place.
+func (t *turn) removeUnwanted(ctx context.Context) {
+	t.draftless = true
+	call, cancel := t.o.optional(ctx)
+	defer cancel()
+	if t.o.history != nil {
+		posted, err := t.o.history.History(call, t.place(), Query{After: t.draft.claimed.Add(-inFlight), ID: t.reply})
+		t.note("looking at a draft", err)
+		if err != nil || find(posted, t.reply).PlatformID == t.draft.id && find(posted, t.reply).Posted {
+			return
+		}
+	}
+	if err := t.o.editor.Delete(call, t.place(), t.draft.id); err != nil {
+		t.note("removing a draft", err)
+		return
+	}
+	t.know("")
+	t.note("dropping a draft", t.drafts.DropDraft(call, t.id))
+}
+
+// dropDraft forgets the draft, which was certainly not posted.
+func (t *turn) dropDraft(ctx context.Context) {
+	call, cancel := t.o.optional(ctx)
+	defer cancel()
+	t.note("dropping a draft", t.drafts.DropDraft(call, t.id))
+	t.draft, t.draftless = nil, true
+}
+
+// editDraft has the draft say what is so now.
+func (t *turn) editDraft(ctx context.Context, seen snapshot) time.Duration {
+	d, shown := t.draft, t.contentOf(seen)
+	if shown == d.shown {
+		return never
+	}
+	if wait := time.Until(d.at.Add(t.o.pace.Edit * time.Duration(t.o.shown()))); wait > 0 && !t.ending(ctx) {
+		return wait
+	}
+	call, cancel := t.o.optional(ctx)
+	defer cancel()
+	err := t.o.editor.Edit(call, t.place(), d.id, t.message(shown))
+	t.note("editing a draft", err)
+	d.at = time.Now()
+	switch failed := remote.As(err); {
+	case err == nil:
+		d.shown = shown
+	case !refused(err):
+		d.lost = time.Now()
+	case errors.Is(err, ErrNoMessage), failed != nil && failed.Permanent():
+		d.frozen = true
+	}
+	return 0
+}
+
+// content is what an edit shows.
+type content struct{ text, doing string }
+
+func (t *turn) contentOf(seen snapshot) content {
+	shown := content{text: lastRunes(strings.TrimSpace(seen.text), t.draftLimit()), doing: seen.doing}
+	if shown.text == "" && shown.doing == "" {
+		shown.doing = textThinking
+	}
+	return shown
+}
+
+// draftLimit is how many runes of a reply a draft shows.
+func (t *turn) draftLimit() int {
+	if t.o.limits.Draft > 0 {
+		return t.o.limits.Draft
+	}
+	return 3000
+}
+
+// lastRunes returns the end of a text, n runes at most.
+func lastRunes(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return "…" + string(runes[len(runes)-n:])
+}
+
+// message is the draft as the platform is given it.
+func (t *turn) message(shown content) Message {
+	stop := Button{Action: ActionStop, Value: t.first().Thread, Label: "Stop"}
+	return Message{ID: t.reply, Draft: true, Part: 1, Text: shown.text, Note: shown.doing, Buttons: []Button{stop}}
+}
+
+// later has the draft left alone for a while.
+func (t *turn) later(wait time.Duration) time.Duration {
+	t.rest = time.Now().Add(wait)
+	return wait
+}
+
+// refused reports whether a call was certainly not carried out.
+func refused(err error) bool {
+	failed := remote.As(err)
+	return errors.Is(err, errors.ErrUnsupported) || failed != nil && failed.Status >= 400 && failed.Status < 500
+}

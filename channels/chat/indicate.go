@@ -1,0 +1,122 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
+)
+
+// signs are the indications of a turn.
+type signs struct {
+	how     Indicates
+	asked   bool            // how is known
+	noticed map[string]bool // messages that show StateWorking, by the platform's ID; false: it could not be shown
+	status  string          // the text that is shown
+	at      time.Time       // when it was
+}
+
+// showSigns shows beside the messages what the turn does, and returns when to look again.
+func (t *turn) showSigns(ctx context.Context, seen snapshot) time.Duration {
+	if wait := time.Until(t.began.Add(t.o.pace.Notice)); wait > 0 {
+		return wait
+	}
+	if how := t.indicates(ctx); how.Text {
+		return t.showStatus(ctx, t.statusOf(seen))
+	} else if !how.State {
+		return never
+	}
+	for _, m := range t.messages() {
+		if _, done := t.signs.noticed[m.PlatformID]; !done {
+			t.signs.noticed[m.PlatformID] = t.indicate(ctx, m, Indication{State: StateWorking}) == nil
+		}
+	}
+	return never
+}
+
+// indicates returns how the platform indicates the turn.
+func (t *turn) indicates(ctx context.Context) Indicates {
+	if t.o.signs == nil || t.signs.asked {
+		return t.signs.how
+	}
+	call, cancel := t.o.optional(ctx)
+	defer cancel()
+	how, err := t.o.signs.Indicates(call, t.place())
+	if err != nil {
+		t.note("asking how to indicate a turn", err)
+		return Indicates{}
+	}
+	t.signs.how, t.signs.asked = how, true
+	return how
+}
+
+// statusOf is what the status is to say. A draft that is edited says it itself.
+func (t *turn) statusOf(seen snapshot) string {
+	switch {
+	case seen.asked: // the question is there to be seen
+		return ""
+	case t.draft == nil && seen.doing == "":
+		return textThinking
+	case t.draft != nil && !t.draft.stream:
+		return ""
+	}
+	return seen.doing
+}
+
+func (t *turn) showStatus(ctx context.Context, status string) time.Duration {
+	again := t.o.pace.Status
+	if status == t.signs.status {
+		if status == "" || t.signs.how.Lapse == 0 || t.ending(ctx) {
+			return never
+		}
+		again = t.signs.how.Lapse
+	}
+	if wait := time.Until(t.signs.at.Add(again)); wait > 0 && !t.ending(ctx) {
+		return wait
+	}
+	state := StateWorking
+	if status == "" {
+		state = StateWaiting
+	}
+	t.signs.at = time.Now()
+	switch err := t.indicate(ctx, t.first(), Indication{State: state, Text: status}); {
+	case err == nil:
+		t.signs.status = status
+	case errors.Is(err, errors.ErrUnsupported): // perhaps there is another way
+		t.signs.asked = false
+		return 0
+	}
+	return max(t.signs.how.Lapse, t.o.pace.Status)
+}
+
+func (t *turn) indicate(ctx context.Context, m domain.Inbound, what Indication) error {
+	call, cancel := t.o.optional(ctx)
+	defer cancel()
+	err := t.o.signs.Indicate(call, placeAt(m), what)
+	t.note("indicating a turn", err)
+	return err
+}
+
+// endSigns shows that the turn has ended. A reply that was posted ends a status by itself,
+// one that a draft became does not.
+func (t *turn) endSigns(ctx context.Context, failed, replied bool) {
+	if !t.resumed && t.signs.status == "" && len(t.signs.noticed) == 0 {
+		return
+	}
+	how := t.indicates(ctx)
+	end := Indication{State: StateAnswered}
+	if failed {
+		end.State = StateFailed
+	}
+	switch {
+	case how.State:
+		for _, m := range t.messages() {
+			if t.signs.noticed[m.PlatformID] || t.resumed {
+				_ = t.indicate(ctx, m, end)
+			}
+		}
+	case how.Text && (t.resumed || t.signs.status != "" && (t.draft != nil || !replied)):
+		_ = t.indicate(ctx, t.first(), end)
+	}
+}

@@ -1,0 +1,88 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/holdfast-ai/holdfast/internal/remote"
+)
+
+// Limiter holds back calls for as long as the platform asked to wait with such calls
+// (Retry-After). It never blocks. The zero value holds back none.
+type Limiter struct {
+	Service string // names the platform in errors
+
+	mu    sync.Mutex
+	until map[limit]time.Time
+}
+
+// limit is what a platform counts calls by: a method, and for messages a chat.
+type limit struct{ method, chat string }
+
+type skippable struct{}
+
+// Skippable marks the calls made with the context as ones that can be left out: they
+// are held back as long as anything is with the same method or chat.
+func Skippable(ctx context.Context) context.Context {
+	return context.WithValue(ctx, skippable{}, true)
+}
+
+// Do makes a call of a method that the platform limits by itself or, if perChat, in each
+// chat. The error of call is a remote.Error. While the platform asked to wait, call is
+// not called and the error says for how long.
+func (l *Limiter) Do(ctx context.Context, method, chat string, perChat bool, call func(context.Context) error) error {
+	key := limit{method: method}
+	if perChat {
+		key.chat = chat
+	}
+	rest := l.rest(key)
+	if rest > 0 || ctx.Value(skippable{}) != nil && l.Busy(method, chat) {
+		return &remote.Error{
+			Service: l.Service, Status: http.StatusTooManyRequests, RetryAfter: max(rest, 0), Err: fmt.Errorf("%s: %s asked to wait", method, l.Service),
+		}
+	}
+	err := call(ctx)
+	if failed := remote.As(err); failed != nil && failed.Status == http.StatusTooManyRequests {
+		failed.RetryAfter = max(failed.RetryAfter, time.Second)
+		l.hold(key, failed.RetryAfter)
+	}
+	return err
+}
+
+// Busy reports whether calls of a method, or in a chat, are held back.
+func (l *Limiter) Busy(method, chat string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	for key, until := range l.until {
+		if until.After(now) && (key.method == method || key.chat != "" && key.chat == chat) {
+			return true
+		}
+	}
+	return false
+}
+
+// rest is for how long a call has to be held back still; zero or less: not.
+func (l *Limiter) rest(key limit) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Until(l.until[key])
+}
+
+func (l *Limiter) hold(key limit, wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	for old, until := range l.until {
+		if until.Before(now) {
+			delete(l.until, old)
+		}
+	}
+	if l.until == nil {
+		l.until = map[limit]time.Time{}
+	}
+	l.until[key] = now.Add(wait)
+}

@@ -1,0 +1,213 @@
+package chat
+
+import (
+	"context"
+
+	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/event"
+)
+
+// Present implements [channels.Presenter].
+func (o *Outbound) Present(p channels.PresentedTurn) {
+	if len(p.Messages) == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t := o.turns[p.ID]
+	if t == nil {
+		if len(o.turns) >= maxPresented && !o.forget() {
+			return
+		}
+		t = newTurn(o, p)
+		o.turns[p.ID] = t
+	}
+	t.update(p)
+	if t.users++; t.users == 1 {
+		t.start(o.concluding[t.conversation()])
+	}
+}
+
+// forget drops the turn that has been idle for longest, and reports whether there was one.
+func (o *Outbound) forget() bool {
+	var oldest *turn
+	for _, t := range o.turns {
+		if t.users == 0 && (oldest == nil || t.used.Before(oldest.used)) {
+			oldest = t
+		}
+	}
+	if oldest != nil {
+		delete(o.turns, oldest.id)
+	}
+	return oldest != nil
+}
+
+// Show implements [channels.Presenter].
+func (o *Outbound) Show(id string, e event.Event) {
+	o.mu.Lock()
+	t := o.turns[id]
+	o.mu.Unlock()
+	if t != nil {
+		t.progress.add(e)
+	}
+}
+
+// Pause implements [channels.Presenter].
+func (o *Outbound) Pause(ctx context.Context, id string) {
+	o.mu.Lock()
+	t := o.turns[id]
+	if t == nil || t.users == 0 {
+		o.mu.Unlock()
+		return
+	}
+	if t.users--; t.users > 0 {
+		o.mu.Unlock()
+		return
+	}
+	t.stop()
+	done := t.done
+	o.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, pauseGrace)
+	defer cancel()
+	await(ctx, done)
+}
+
+// Conclude implements [channels.Presenter].
+func (o *Outbound) Conclude(p channels.PresentedTurn, failed, replied bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t := o.turns[p.ID]
+	delete(o.turns, p.ID)
+	if t == nil {
+		p.Resumed = true
+		t = newTurn(o, p)
+	}
+	t.update(p)
+	t.halt()
+	if o.signs == nil || len(t.inbound) == 0 {
+		return
+	}
+	conversation := t.conversation()
+	before, concluded := o.concluding[conversation], make(chan struct{})
+	o.concluding[conversation] = concluded
+	go func() {
+		ctx := context.Background()
+		await(ctx, t.done)
+		await(ctx, before)
+		t.endSigns(ctx, failed, replied)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		close(concluded)
+		if o.concluding[conversation] == concluded {
+			delete(o.concluding, conversation)
+		}
+	}()
+}
+
+// Discard implements [channels.Presenter].
+func (o *Outbound) Discard(ctx context.Context, d domain.Draft) error {
+	if o.editor == nil {
+		return nil
+	}
+	at := Place{Chat: d.Chat, Thread: d.Thread}
+	id := d.PlatformID
+	if id == "" && o.history != nil {
+		posted, err := o.history.History(ctx, at, Query{After: d.ClaimedAt.Add(-inFlight), Before: d.ClaimedAt.Add(inFlight), ID: d.Reply()})
+		if err != nil {
+			return err
+		}
+		id = findDraft(posted, d.Reply(), o.stream != nil, o.isDraft(d.Chat))
+	}
+	if id == "" {
+		return nil
+	}
+	if _, err := o.takeOver(ctx, d.Chat, id); err != nil {
+		return err
+	}
+	return o.editor.Delete(ctx, at, id)
+}
+
+// takeOver ends the changes of a draft by this process: it waits for one that is under
+// way. It reports whether an edit that was not answered may still take effect.
+func (o *Outbound) takeOver(ctx context.Context, chat, draft string) (unsettled bool, err error) {
+	o.mu.Lock()
+	t := o.withDraft(chat, draft)
+	if t == nil {
+		o.mu.Unlock()
+		return false, nil
+	}
+	t.halt()
+	done := t.done
+	o.mu.Unlock()
+	if !await(ctx, done) {
+		return false, ctx.Err()
+	}
+	return t.draft.unsettled(), nil
+}
+
+// withDraft returns the turn that this draft is shown for; nil if none is in this process.
+func (o *Outbound) withDraft(chat, id string) *turn {
+	for _, t := range o.turns {
+		if t.draftID == id && t.inbound[0].Chat == chat {
+			return t
+		}
+	}
+	return nil
+}
+
+// isDraft returns whether a message of a chat is a draft of a turn in this process.
+func (o *Outbound) isDraft(chat string) func(id string) bool {
+	return func(id string) bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return o.withDraft(chat, id) != nil
+	}
+}
+
+// shown is how many drafts are shown at once: a platform counts the changes of all.
+func (o *Outbound) shown() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	count := 0
+	for _, t := range o.turns {
+		if t.draftID != "" && t.users > 0 {
+			count++
+		}
+	}
+	return max(count, 1)
+}
+
+// optional returns a context for a call that shows something: it is cut short by nothing
+// but its own time limit, and not made at all while the platform asks to wait.
+func (o *Outbound) optional(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(Skippable(context.WithoutCancel(ctx)), o.pace.Call)
+}
+
+// await waits until a channel is closed; nil is. It reports false if ctx ended before.
+func await(ctx context.Context, closed <-chan struct{}) bool {
+	if closed == nil {
+		return true
+	}
+	select {
+	case <-closed:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Wait implements [channels.Presenter].
+func (o *Outbound) Wait(ctx context.Context) {
+	for {
+		o.mu.Lock()
+		var next chan struct{}
+		for _, next = range o.concluding {
+			break
+		}
+		o.mu.Unlock()
+		if next == nil || !await(ctx, next) {
+			return
+		}
+	}
+}

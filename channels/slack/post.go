@@ -1,0 +1,174 @@
+package slack
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/slackutilsx"
+
+	"github.com/holdfast-ai/holdfast/channels/chat"
+)
+
+// replyEvent is the type of our messages' metadata. They say which message in the
+// outbox it is (id), whether it only stands for that one yet (draft), and which
+// question it asks (approval).
+const replyEvent = "holdfast_reply"
+
+// Post implements [chat.Platform].
+func (p platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (id string, err error) {
+	if msg.File != nil {
+		return p.upload(ctx, at, msg)
+	}
+	channel := channelOf(at.Chat)
+	err = p.send(msg, func(content ...slack.MsgOption) error {
+		return p.call(ctx, "chat.postMessage", channel, func(ctx context.Context) (err error) {
+			options := append(content, slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl())
+			if at.Thread != "" {
+				options = append(options, slack.MsgOptionTS(at.Thread))
+			}
+			_, id, err = p.api.PostMessageContext(ctx, channel, options...)
+			return err
+		})
+	})
+	return id, err
+}
+
+// Busy implements [chat.Throttled].
+func (p platform) Busy(at chat.Place) bool {
+	return p.limits.Busy("chat.postMessage", channelOf(at.Chat))
+}
+
+// Edit implements [chat.Editor]. A message that is streamed is stopped first: Slack
+// refuses to change it until then.
+func (p platform) Edit(ctx context.Context, at chat.Place, ts string, msg chat.Message) error {
+	channel := channelOf(at.Chat)
+	update := func(content ...slack.MsgOption) error {
+		return p.call(ctx, "chat.update", channel, func(ctx context.Context) error {
+			_, _, _, err := p.api.UpdateMessageContext(ctx, channel, ts, content...)
+			return err
+		})
+	}
+	err := p.send(msg, update)
+	if code(err) == "streaming_state_conflict" {
+		if err := p.endStream(ctx, channel, ts); err != nil {
+			return err
+		}
+		err = p.send(msg, update)
+	}
+	switch code(err) {
+	case "message_not_found", "cant_update_message", "edit_window_closed":
+		return fmt.Errorf("%w: %w", chat.ErrNoMessage, err)
+	}
+	return err
+}
+
+// Delete implements [chat.Editor]. A stream is stopped before: Slack deletes none.
+func (p platform) Delete(ctx context.Context, at chat.Place, ts string) error {
+	channel := channelOf(at.Chat)
+	err := p.deleteOnce(ctx, channel, ts)
+	if code(err) != "cant_delete_message" {
+		return err
+	}
+	if err := p.endStream(ctx, channel, ts); err != nil {
+		return err
+	}
+	if err := p.deleteOnce(ctx, channel, ts); code(err) != "cant_delete_message" {
+		return err
+	}
+	return nil
+}
+
+// undeletable are Slack's errors that say that there is nothing to delete, or that it
+// will never be possible.
+var undeletable = map[string]bool{
+	"message_not_found": true, "channel_not_found": true, "thread_not_found": true, "is_archived": true,
+	"not_in_channel": true, "compliance_exports_prevent_deletion": true, "is_inactive": true,
+}
+
+func (c *Channel) deleteOnce(ctx context.Context, channel, ts string) error {
+	err := c.call(ctx, "chat.delete", channel, func(ctx context.Context) error {
+		_, _, err := c.api.DeleteMessageContext(ctx, channel, ts)
+		return err
+	})
+	if undeletable[code(err)] {
+		return nil
+	}
+	return err
+}
+
+// send sends the content of a message: as blocks or, if Slack refuses those, as text alone.
+func (c *Channel) send(msg chat.Message, send func(content ...slack.MsgOption) error) error {
+	markdown := msg.Text
+	if !msg.Draft {
+		markdown = c.withMentions(markdown)
+	}
+	if msg.Approval != "" {
+		markdown = withApprovers(markdown)
+	}
+	metadata := slack.MsgOptionMetadata(metadataOf(msg))
+	err := send(metadata, slack.MsgOptionText(textOf(msg, markdown), false), slack.MsgOptionBlocks(blocksOf(msg, markdown)...))
+	switch code(err) {
+	case "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long":
+		if len(msg.Buttons) > 0 && msg.Approval != "" {
+			markdown += "\n\n" + howToAnswer(msg.Approval)
+		}
+		return send(metadata, slack.MsgOptionText(textOf(msg, markdown), false), slack.MsgOptionBlocks())
+	}
+	return err
+}
+
+func metadataOf(msg chat.Message) slack.SlackMetadata {
+	payload := map[string]any{"id": msg.ID}
+	if msg.Draft {
+		payload["draft"] = true
+	}
+	if msg.Approval != "" {
+		payload["approval"] = msg.Approval
+	}
+	return slack.SlackMetadata{EventType: replyEvent, EventPayload: payload}
+}
+
+// textOf is what notifications and clients without blocks show.
+func textOf(msg chat.Message, markdown string) string {
+	text, note := mrkdwn(markdown), noteOf(msg)
+	switch {
+	case text == "":
+		return note
+	case msg.Draft || note == "":
+		return text
+	}
+	return cutMarkup(text, textLimit-len(note)-2) + "\n\n" + note
+}
+
+func noteOf(msg chat.Message) string {
+	return approver.ReplaceAllString(slackutilsx.EscapeMessage(msg.Note), "<@$1>")
+}
+
+func blocksOf(msg chat.Message, markdown string) []slack.Block {
+	var parts []slack.Block
+	if markdown != "" {
+		parts = blocks(markdown)
+	}
+	if msg.Note != "" {
+		note := slack.NewTextBlockObject(slack.MarkdownType, noteOf(msg), false, false)
+		if msg.Draft { // what a tool is given is no markup
+			note = slack.NewTextBlockObject(slack.PlainTextType, msg.Note, false, false)
+		}
+		parts = append(parts, slack.NewContextBlock("", note))
+	}
+	if len(msg.Buttons) > 0 {
+		var buttons []slack.BlockElement
+		for _, b := range msg.Buttons {
+			label := slack.NewTextBlockObject(slack.PlainTextType, b.Label, false, false)
+			buttons = append(buttons, slack.NewButtonBlockElement(actionPrefix+string(b.Action), b.Value, label).WithStyle(styles[b.Action]))
+		}
+		parts = append(parts, slack.NewActionBlock("", buttons...))
+	}
+	return parts
+}
+
+// actionPrefix is before a button's action in Slack's ID of the action.
+const actionPrefix = "holdfast_"
+
+var styles = map[chat.Action]slack.Style{chat.ActionApprove: slack.StylePrimary, chat.ActionDeny: slack.StyleDanger}
