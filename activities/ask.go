@@ -31,7 +31,7 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 		}
 	}
 	conversation := prompt.Conversation{
-		System: system, Begun: begun, Turn: in.Turn, Window: min(a.Model.Window, earlier), Now: time.Now(), Images: a.images(begun.Inbound),
+		System: system, Step: begun, Turn: in.Turn, Window: min(a.Model.Window, earlier), Now: time.Now(), Images: a.images(begun.Inbound),
 	}
 	for {
 		response, err := model.Provider.Complete(ctx, llm.Request{

@@ -27,5 +27,5 @@ func TestPicturesThatTheModelDoesNotTake(t *testing.T) {
 	first, second := b.model.Requests()[0], b.model.Requests()[1]
 	require.Equal(t, []string{"data:image/png;base64,cGljdHVyZQ=="}, first.Messages[1].Content.Images)
 	require.Empty(t, second.Messages[1].Content.Images)
-	require.Contains(t, second.LastUser(), "Pictures: left out")
+	require.Contains(t, second.LastUser(), "Images: left out")
 }

@@ -80,7 +80,7 @@ func (v promptView) sent(ctx context.Context, stored *store.Store, turn domain.T
 			break
 		}
 	}
-	return prompt.Messages(prompt.Conversation{System: system, Begun: begun, Turn: turn.ID, Window: v.window, Now: at}), nil
+	return prompt.Messages(prompt.Conversation{System: system, Step: begun, Turn: turn.ID, Window: v.window, Now: at}), nil
 }
 
 func (p turnPrompt) print(w io.Writer) error {

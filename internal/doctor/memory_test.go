@@ -44,8 +44,8 @@ func TestDoctorFindsMemoriesAndSkillsThatCannotBeUsed(t *testing.T) {
 		"memory/sender-slack-T1-U3/MEMORY.md: cannot be used: longer than the 64 KB that fit into a prompt; conversations are no longer consolidated into the memory of sender-slack-T1-U3\n      fix: shorten it\n",
 		"memory/sender-slack-T1-U4/MEMORY.md: cannot be used: not a regular file; conversations are no longer consolidated into the memory of sender-slack-T1-U4\n      fix: move it away\n",
 		"memory/sender-slack-T1-U5/MEMORY.md: cannot be used: a symbolic link; conversations are no longer consolidated into the memory of sender-slack-T1-U5\n      fix: replace it with the file itself\n",
-		"warn  skills      open (" + filepath.Join(dir, "workspace/skills/open/SKILL.md") + "): its front matter has no end\n      fix: write --- on a line of its own after it\n",
-		"): it is not in every prompt, though it asks to be (always): such skills have 64 KB together\n      fix: shorten it\n",
+		"warn  skills      open (" + filepath.Join(dir, "workspace/skills/open/SKILL.md") + "): its front matter has no end\n      fix: add a line --- after it\n",
+		"): it is not in every prompt although it sets always: such skills share 64 KB\n      fix: shorten it\n",
 		"): it cannot be used: statat skills/secret/SKILL.md: path escapes from parent\n      fix: make it a readable file inside the workspace\n",
 	} {
 		require.Contains(t, out, want)

@@ -11,16 +11,15 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// fileLimit bounds what is read of each file, in bytes.
+// fileLimit bounds each file, in bytes.
 const fileLimit = 64 << 10
 
 // bootstrapFiles are read in this order.
 var bootstrapFiles = [...]string{"AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md"}
 
-// Load reads the workspace's bootstrap files for the system prompt, in order.
-// Missing ones are left out, large ones cut. A file that is there and cannot be
-// read is no error but a note in its place, so that the agent can tell. The error
-// is for a workspace that cannot be opened.
+// Load reads the workspace's bootstrap files for the system prompt, in order. It
+// skips missing files, cuts large ones, and replaces unreadable ones by a note, so
+// that the agent can report it. It fails only if the workspace cannot be opened.
 func Load(workspace string) ([]File, error) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
@@ -52,9 +51,9 @@ func readBounded(root *os.Root, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Opening a pipe would wait for its writer.
+	// Opening a pipe would block.
 	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a file")
+		return "", errors.New("not a regular file")
 	}
 	f, err := root.Open(name)
 	if err != nil {

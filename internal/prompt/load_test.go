@@ -21,7 +21,7 @@ func write(t *testing.T, dir, name, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-func TestLoadReadsTheWorkspacesFilesInOrder(t *testing.T) {
+func TestLoadReadsBootstrapFilesInOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "TOOLS.md", "\uFEFFtools\n")
@@ -48,7 +48,7 @@ func TestLoadOrdersAllFiveFiles(t *testing.T) {
 	}
 }
 
-func TestLoadOfAnEmptyWorkspaceIsEmpty(t *testing.T) {
+func TestLoadOfAnEmptyWorkspace(t *testing.T) {
 	t.Parallel()
 	files, err := prompt.Load(t.TempDir())
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestLoadCutsLargeFilesBetweenCharacters(t *testing.T) {
 	require.Len(t, files[1].Text, 64<<10, "one that just fits is whole")
 }
 
-func TestLoadNotesWhatCannotBeRead(t *testing.T) {
+func TestLoadNotesUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, outside, "secret", "secret")
@@ -111,7 +111,7 @@ func TestWriteTemplatesNeverOverwrites(t *testing.T) {
 	require.Len(t, files, 3)
 }
 
-func TestWriteTemplatesSaysWhichFileItCouldNotWrite(t *testing.T) {
+func TestWriteTemplatesNamesTheFileItCannotWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "memory", "in the way")

@@ -12,13 +12,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// earlierLimit is how much of a tool result later turns see, in characters.
+// earlierLimit bounds the tool results of earlier turns, in characters.
 const earlierLimit = 500
 
-// stale is how old a message's time may be and still pass for the current one.
+// stale is the age from which a message's time no longer counts as the current time.
 const stale = time.Hour
 
-// What stands where a provider would refuse to have nothing.
+// Placeholders for what providers reject when empty.
 const (
 	noResult  = "No result: the call did not finish."
 	noOutput  = "(no output)"
@@ -27,25 +27,25 @@ const (
 	noneGiven = "{}"
 )
 
-// Conversation is what a model call is about.
+// Conversation is the input of a model call.
 type Conversation struct {
 	System string
-	Begun  domain.Step
-	Turn   string // the one that is running
-	Window int    // how many messages of earlier turns the model is to see
+	Step   domain.Step
+	Turn   string // the running turn
+	Window int    // maximum number of messages from earlier turns
 	Now    time.Time
-	Images map[string][]llm.Image // of this turn, by the ID of the inbound message that they came with
-	Blind  bool                   // the model does not take the pictures that came
+	Images map[string][]llm.Image // of this turn, by inbound message ID
+	Blind  bool                   // the model rejected the images
 }
 
-// Messages returns what the model is sent: the system prompt; the last messages of
-// earlier turns, from a user message on, their tool results cut to 500 characters;
-// and all of this turn as it is stored, its user messages with their context and
-// images. Where several people wrote, each earlier message says who. Every tool
-// call is followed by exactly one result, in the order of the calls. Rows are
-// matched by turn, step and index; the order of results among them does not matter.
+// Messages returns the messages of a model call: the system prompt; the last
+// messages of earlier turns, starting with a user message, with tool results cut to
+// 500 characters; and the whole running turn, its user messages with their context
+// and images. If several people wrote, earlier messages name their sender. Each tool
+// call is followed by exactly one result, in the order of the calls; results are
+// matched by turn, step and index.
 func Messages(c Conversation) []llm.Message {
-	earlier, current := split(c.Begun.History, c.Turn)
+	earlier, current := split(c.Step.History, c.Turn)
 	earlier = earlier[max(0, len(earlier)-max(c.Window, 0)):]
 	w := writer{turn: c.Turn, results: resultsOf(earlier, current), ids: map[string]bool{}}
 	named := several(earlier, current)
@@ -58,7 +58,7 @@ func Messages(c Conversation) []llm.Message {
 	}
 
 	inbound := map[string]domain.Inbound{}
-	for _, in := range c.Begun.Inbound {
+	for _, in := range c.Step.Inbound {
 		inbound[in.ID] = in
 	}
 	for _, m := range current {
@@ -79,7 +79,7 @@ func Messages(c Conversation) []llm.Message {
 	return append([]llm.Message{{Role: domain.RoleSystem, Content: c.System}}, w.messages...)
 }
 
-// several reports whether more than one person wrote the rows.
+// several reports whether more than one person wrote the messages.
 func several(rows ...[]domain.Message) bool {
 	senders := map[string]bool{}
 	for _, list := range rows {
@@ -92,7 +92,7 @@ func several(rows ...[]domain.Message) bool {
 	return len(senders) > 1
 }
 
-// from says under an earlier message who wrote it.
+// from appends the sender to an earlier message.
 func from(content string, m domain.Message) string {
 	name := text.Line(cmp.Or(m.SenderName, m.Sender))
 	if name == "" {
@@ -101,8 +101,7 @@ func from(content string, m domain.Message) string {
 	return strings.TrimRight(content, " \t\r\n") + "\n\n[Sender: " + name + "]"
 }
 
-// Missing returns a row, without content, for each tool call of the turn that has
-// no result.
+// Missing returns an empty result for each tool call of the turn that has none.
 func Missing(history []domain.Message, turn string) []domain.Message {
 	_, current := split(history, turn)
 	results := resultsOf(current)
@@ -133,7 +132,7 @@ func split(history []domain.Message, turn string) (earlier, current []domain.Mes
 	return earlier, current
 }
 
-// position is where a tool call is, and its result.
+// position identifies a tool call and its result.
 type position struct {
 	turn        string
 	step, index int
@@ -152,9 +151,8 @@ func resultsOf(rows ...[]domain.Message) map[position]domain.Message {
 	return results
 }
 
-// contextOf gives the message the time it was written at, so that the prompt of
-// a turn's next step begins with that of the last one and can be cached. After a
-// long wait knowing the time matters more.
+// contextOf returns the context of a user message. Its time is when the message was
+// written, which keeps the prompt cacheable from step to step, unless it is stale.
 func contextOf(m domain.Message, in domain.Inbound, now time.Time) Context {
 	at := now
 	if !m.CreatedAt.IsZero() && now.Sub(m.CreatedAt) < stale {
@@ -169,11 +167,11 @@ func contextOf(m domain.Message, in domain.Inbound, now time.Time) Context {
 	return Context{Now: at.In(zone), Channel: in.Channel, Chat: in.Chat, SenderName: cmp.Or(in.Name(), m.Sender)}
 }
 
-// writer turns rows into messages that keep the providers' rules.
+// writer converts stored messages to what providers accept.
 type writer struct {
 	turn     string
 	results  map[position]domain.Message
-	ids      map[string]bool // of tool calls so far
+	ids      map[string]bool // of the tool calls so far
 	messages []llm.Message
 }
 
@@ -206,7 +204,7 @@ func (w *writer) completion(m domain.Message, text string) {
 	w.messages = append(append(w.messages, message), results...)
 }
 
-// id is the call's own, unless a call before it has that too.
+// id returns the call's own ID, made unique.
 func (w *writer) id(id string, step, index int) string {
 	id = or(id, fmt.Sprintf("call_%d_%d", step, index))
 	unique := id
@@ -229,7 +227,7 @@ func (w *writer) result(at position) string {
 	}
 }
 
-// cut shortens text to what later turns see of it.
+// cut shortens a tool result for later turns.
 func cut(s string) string {
 	total := utf8.RuneCountInString(s)
 	if total <= earlierLimit {
@@ -238,7 +236,7 @@ func cut(s string) string {
 	return fmt.Sprintf("%s\n… (cut: the first %d of %d characters)", text.FirstRunes(s, earlierLimit), earlierLimit, total)
 }
 
-// or returns text, or fallback if nothing can be seen of it.
+// or returns text, or fallback if text is blank.
 func or(text, fallback string) string {
 	if strings.TrimSpace(text) == "" {
 		return fallback

@@ -123,30 +123,30 @@ func TestMessagesOfATranscript(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			messages := prompt.Messages(prompt.Conversation{System: "you are", Begun: domain.Step{History: tt.rows}, Turn: "b", Window: tt.window, Now: noon})
+			messages := prompt.Messages(prompt.Conversation{System: "you are", Step: domain.Step{History: tt.rows}, Turn: "b", Window: tt.window, Now: noon})
 			require.Equal(t, append([]string{"system: you are"}, tt.want...), brief(messages))
 		})
 	}
 }
 
-func TestMessagesKeepWhatTheModelSaid(t *testing.T) {
+func TestMessagesKeepReasoningAndCalls(t *testing.T) {
 	t.Parallel()
 	said := assistant("b", 1, "hm", "x")
 	said.Reasoning = "thinking"
 	messages := prompt.Messages(prompt.Conversation{
-		Begun: domain.Step{History: []domain.Message{user("b", 1, "hi"), said, result("b", 1, 0, "one")}}, Turn: "b", Now: noon,
+		Step: domain.Step{History: []domain.Message{user("b", 1, "hi"), said, result("b", 1, 0, "one")}}, Turn: "b", Now: noon,
 	})
 	require.Equal(t, llm.Message{Role: domain.RoleAssistant, Content: "hm", Reasoning: "thinking", ToolCalls: said.ToolCalls}, messages[1])
 	require.Equal(t, llm.Message{Role: domain.RoleTool, Content: "one", ToolCallID: "x", Name: "exec"}, messages[2])
 }
 
-func TestMessagesGiveTheContextOfTheInboundMessage(t *testing.T) {
+func TestMessagesIncludeTheInboundContext(t *testing.T) {
 	t.Parallel()
 	row := user("b", 1, "hi")
 	row.Source, row.Sender = "m1", "U1"
 	inbound := domain.Inbound{ID: "m1", Channel: "slack", Chat: "C2", SenderName: "Ana"}
 	text := func(begun domain.Step, now time.Time) string {
-		return prompt.Messages(prompt.Conversation{Begun: begun, Turn: "b", Now: now})[0].Content
+		return prompt.Messages(prompt.Conversation{Step: begun, Turn: "b", Now: now})[0].Content
 	}
 	begun := domain.Step{History: []domain.Message{row}, Inbound: []domain.Inbound{inbound}}
 
@@ -157,7 +157,7 @@ func TestMessagesGiveTheContextOfTheInboundMessage(t *testing.T) {
 	require.Contains(t, text(domain.Step{History: []domain.Message{row}}, noon), "Sender: U1")
 }
 
-func TestMissingNamesTheCallsOfTheTurnWithoutAResult(t *testing.T) {
+func TestMissingReturnsCallsWithoutResult(t *testing.T) {
 	t.Parallel()
 	rows := []domain.Message{
 		user("a", 1, "first"), assistant("a", 1, "", "old"),
@@ -170,7 +170,7 @@ func TestMissingNamesTheCallsOfTheTurnWithoutAResult(t *testing.T) {
 	require.Empty(t, prompt.Missing(rows[:2], "b"))
 }
 
-func FuzzMessagesKeepTheProvidersRules(f *testing.F) {
+func FuzzMessagesAreValidForProviders(f *testing.F) {
 	f.Add([]byte{0, 5, 1, 2, 3, 4}, 3)
 	f.Add([]byte("any order of rows, from any turn"), 100)
 	f.Add([]byte{255, 128, 64, 32, 16, 8, 4, 2, 1, 0, 254, 253, 9, 77}, -1)
@@ -187,7 +187,7 @@ func FuzzMessagesKeepTheProvidersRules(f *testing.F) {
 				rows = append(rows, result(turn, step, int(b>>3&3), strings.Repeat("r", i*40)))
 			}
 		}
-		messages := prompt.Messages(prompt.Conversation{Begun: domain.Step{History: rows}, Turn: "b", Window: window, Now: noon})
+		messages := prompt.Messages(prompt.Conversation{Step: domain.Step{History: rows}, Turn: "b", Window: window, Now: noon})
 		requireStrict(t, messages)
 		if len(rows) > 0 && rows[0].Turn == "b" && rows[0].Role == domain.RoleUser {
 			require.NotEmpty(t, messages)

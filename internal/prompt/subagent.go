@@ -2,8 +2,7 @@ package prompt
 
 import "fmt"
 
-// Subagent returns the system prompt of a subagent: it has a task and nothing else
-// of what its parent knows.
+// Subagent returns the system prompt of a subagent, which knows only its task.
 func Subagent(in Input) string {
 	return fmt.Sprintf(`# Subagent
 

@@ -1,4 +1,4 @@
-// Package prompt makes what a model is sent of an agent's identity, the
+// Package prompt builds what a model receives from an agent's identity, its
 // workspace's files and a session's transcript.
 package prompt
 
@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// separator stands between the sections of the system prompt.
+// separator separates the sections of the system prompt.
 const separator = "\n\n---\n\n"
 
-// Input is what the system prompt is made of. All but Workspace may be empty.
+// Input is the content of the system prompt. All but Workspace may be empty.
 type Input struct {
 	Workspace string // absolute path
 	OS        string
 	Arch      string
 	Bootstrap []File // in order
-	Memory    string // what is remembered, under headings of the second level
-	Active    string // text of the skills that are always on
-	Skills    string // summary of the skills that may be read
+	Memory    string // remembered facts, under second-level headings
+	Active    string // full text of the active skills
+	Skills    string // summary of all skills
 }
 
 // File is the text of a file.
@@ -28,8 +28,8 @@ type File struct {
 	Text string
 }
 
-// System returns the system prompt. It is the same whenever its input is, so that
-// providers can cache it: times and IDs belong into [User].
+// System returns the system prompt. It depends on nothing but its input, so that
+// providers can cache it: times and IDs belong in [User].
 func System(in Input) string {
 	var bootstrap []string
 	for _, file := range in.Bootstrap {
@@ -45,7 +45,7 @@ func System(in Input) string {
 	return strings.Join(sections, separator)
 }
 
-// appendSection appends text under its heading, unless there is none.
+// appendSection appends text under its heading, unless it is blank.
 func appendSection(sections []string, heading, text string) []string {
 	if text = strings.TrimSpace(text); text == "" {
 		return sections

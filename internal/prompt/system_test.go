@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 )
 
-func TestSystemHasItsSectionsInOrderAndLeavesOutEmptyOnes(t *testing.T) {
+func TestSystemSections(t *testing.T) {
 	t.Parallel()
 	full := prompt.Input{
 		Workspace: "/srv/agent", OS: "linux", Arch: "arm64",
@@ -40,7 +40,7 @@ func TestSystemHasItsSectionsInOrderAndLeavesOutEmptyOnes(t *testing.T) {
 	require.Equal(t, sections[0], bare)
 }
 
-func TestUserHasItsContextUnderTheText(t *testing.T) {
+func TestUserContext(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("CET", 3600)
 	at := time.Date(2026, 3, 4, 15, 6, 7, 0, zone)

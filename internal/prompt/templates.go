@@ -13,12 +13,12 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// WriteTemplates makes dir, if absent, and puts the files of a new workspace into
-// it. Files that exist are left alone. It returns the paths that it wrote, with
-// slashes and relative to dir, also when an error ended it early.
+// WriteTemplates creates dir if needed and writes the files of a new workspace. It
+// never overwrites a file. It returns the paths it wrote, relative to dir and with
+// slashes, even if it fails.
 func WriteTemplates(dir string) (written []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make workspace: %w", err)
+		return nil, fmt.Errorf("create workspace: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -42,8 +42,7 @@ func WriteTemplates(dir string) (written []string, err error) {
 	return written, err
 }
 
-// Templates returns the paths of the files that [WriteTemplates] writes, in its
-// order.
+// Templates returns the paths that [WriteTemplates] writes, in the same order.
 func Templates() ([]string, error) {
 	var names []string
 	err := fs.WalkDir(templates, "templates", func(name string, entry fs.DirEntry, err error) error {

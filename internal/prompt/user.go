@@ -9,17 +9,17 @@ import (
 
 const contextHeading = "[Runtime Context]"
 
-// Context is what a model should know of a message besides its text.
+// Context is what a model should know about a message besides its text.
 type Context struct {
-	Now        time.Time // in the zone that the user should see
+	Now        time.Time // in the user's time zone
 	Channel    string
 	Chat       string
 	SenderName string
-	Blind      bool // pictures that came with it are not shown to the model
+	Blind      bool // the message's images are not sent
 }
 
-// User returns a user message's text with the context under it. The text of the
-// context cannot end its lines, whoever chose it.
+// User returns a user message's text followed by its context. Each value stays on
+// one line, whoever chose it.
 func User(content string, c Context) string {
 	var b strings.Builder
 	if content = strings.TrimRight(content, " \t\r\n"); content != "" {
@@ -34,7 +34,7 @@ func User(content string, c Context) string {
 		}
 	}
 	if c.Blind {
-		b.WriteString("\nPictures: left out, since this model does not take them; say so if they matter")
+		b.WriteString("\nImages: left out, because this model does not accept them; mention it if they matter")
 	}
 	return b.String()
 }

@@ -35,7 +35,7 @@ func active(t *testing.T, dir string) (names []string, problems map[string]strin
 	return names, problems
 }
 
-func TestALongSkillIsLeftOutAlone(t *testing.T) {
+func TestOversizedSkillIsSkipped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "skills/a/SKILL.md", always(70<<10))
@@ -43,11 +43,11 @@ func TestALongSkillIsLeftOutAlone(t *testing.T) {
 	names, problems := active(t, dir)
 	require.Equal(t, []string{"b", "memory"}, names)
 	require.Len(t, problems, 1)
-	require.Contains(t, problems["a"], "it is not in every prompt, though it asks to be")
+	require.Contains(t, problems["a"], "it is not in every prompt although it sets always")
 	require.Contains(t, problems["a"], "shorten it")
 }
 
-func TestSkillsThatAreTooLongTogetherAreLeftOutWhole(t *testing.T) {
+func TestSkillsBeyondTheLimitAreSkippedWhole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
@@ -85,9 +85,9 @@ func TestInspectFindsProblemsAndWritesNothing(t *testing.T) {
 		}
 	}
 	require.Len(t, problems, 4)
-	require.Equal(t, "its front matter has no end; write --- on a line of its own after it", problems["open"])
-	require.Contains(t, problems["broken"], "its front matter is no YAML where it says holdfast")
-	require.Contains(t, problems["nested"], "its front matter is no YAML where it says holdfast")
+	require.Equal(t, "its front matter has no end; add a line --- after it", problems["open"])
+	require.Contains(t, problems["broken"], "its front matter is not valid YAML at holdfast")
+	require.Contains(t, problems["nested"], "its front matter is not valid YAML at holdfast")
 	require.Contains(t, problems["large"], "it is larger than 64 KB")
 	require.Equal(t, 7, builtin)
 	require.NoDirExists(t, filepath.Join(dir, ".holdfast"))

@@ -12,16 +12,16 @@ import (
 //go:embed builtin
 var embedded embed.FS
 
-// builtinFolder is where the workspace has the files of the built-in skills.
+// builtinFolder holds the files of the built-in skills in the workspace.
 const builtinFolder = ".holdfast/skills"
 
-// builtins returns the built-in skills; install has their files in the workspace.
+// builtins returns the built-in skills and installs their files.
 func builtins(root *os.Root, install func(root *os.Root, name string, content []byte) error) []file {
-	entries, _ := embedded.ReadDir("builtin") // cannot fail: it is embedded
+	entries, _ := embedded.ReadDir("builtin") // embedded: cannot fail
 	found := make([]file, len(entries))
 	for i, entry := range entries {
 		name := entry.Name()
-		content, _ := embedded.ReadFile(path.Join("builtin", name, fileName)) // as above
+		content, _ := embedded.ReadFile(path.Join("builtin", name, fileName)) // embedded: cannot fail
 		f := file{name: name, path: path.Join(builtinFolder, name, fileName), builtin: true}
 		f.front, f.body = parse(cleanLines(string(content)))
 		f.err = install(root, f.path, content)
@@ -30,7 +30,7 @@ func builtins(root *os.Root, install func(root *os.Root, name string, content []
 	return found
 }
 
-// install makes the file have this content. Others may do so at the same time.
+// install writes content to a file unless it is there. It may run concurrently.
 func install(root *os.Root, name string, content []byte) error {
 	if same(root, name, content) {
 		return nil
@@ -44,7 +44,7 @@ func install(root *os.Root, name string, content []byte) error {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {
-		_ = root.Remove(temp) // it may not be there
+		_ = root.Remove(temp) // may not exist
 		return fmt.Errorf("write it: %w", err)
 	}
 	return nil

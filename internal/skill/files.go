@@ -19,8 +19,8 @@ import (
 const (
 	folder    = "skills"
 	fileName  = "SKILL.md"
-	fileLimit = 64 << 10 // bytes read of a SKILL.md
-	scanLimit = 1000     // entries of the folder that are looked at
+	fileLimit = 64 << 10 // bytes of a SKILL.md
+	scanLimit = 1000     // entries of the folder
 )
 
 // file is a SKILL.md.
@@ -30,11 +30,11 @@ type file struct {
 	builtin bool
 	front   frontMatter
 	body    string
-	cut     bool  // only its beginning was read
+	cut     bool  // only the start was read
 	err     error // why it cannot be used
 }
 
-// ofWorkspace returns the skills that people and the agent made.
+// ofWorkspace returns the skills that people and the agent created.
 func ofWorkspace(root *os.Root) []file {
 	names, err := folders(root)
 	if err != nil {
@@ -54,7 +54,7 @@ func ofWorkspace(root *os.Root) []file {
 	return found
 }
 
-// folders returns the names of what may be skills, sorted.
+// folders returns the names of possible skills, sorted.
 func folders(root *os.Root) ([]string, error) {
 	dir, err := root.Open(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,16 +80,16 @@ func folders(root *os.Root) ([]string, error) {
 	return names, nil
 }
 
-// read returns the text of a regular file, which is cut if it is large. Links are followed
-// as far as they stay in the workspace.
+// read returns the text of a regular file, cut if it is large. It follows links within
+// the workspace.
 func read(root *os.Root, name string) (content string, cut bool, err error) {
 	info, err := root.Stat(name)
 	if err != nil {
 		return "", false, err
 	}
-	// Opening a pipe would wait for its writer.
+	// Opening a pipe would block.
 	if !info.Mode().IsRegular() {
-		return "", false, errors.New("it is not a file")
+		return "", false, errors.New("not a regular file")
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -110,7 +110,7 @@ func read(root *os.Root, name string) (content string, cut bool, err error) {
 // cleanLines returns file content as valid text with \n line ends.
 func cleanLines(content string) string { return strings.ReplaceAll(text.Clean(content), "\r\n", "\n") }
 
-// oneLine makes a line of at most limit bytes out of text.
+// oneLine returns text as one line of at most limit bytes.
 func oneLine(s string, limit int) string {
 	visible := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -10,32 +10,32 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// requireLimit is how many requirements of a kind are looked for.
+// requireLimit bounds the requirements of each kind.
 const requireLimit = 32
 
-// frontMatter is what a SKILL.md says of itself. Nanobot's files have the last
-// three as JSON or YAML in metadata.nanobot (openclaw in those that it took over);
-// ours may have them, as plain YAML, under holdfast.
+// frontMatter is the front matter of a SKILL.md. always and requires may be plain
+// YAML, at the top or under holdfast, or, in nanobot's files, JSON or YAML under
+// metadata.nanobot or metadata.openclaw.
 type frontMatter struct {
 	name        string
 	description string
 	always      bool
 	bins        []string
 	env         []string
-	broken      string // what is wrong with it, and what to do; empty if nothing
+	broken      string // what is wrong, and what to do; empty if nothing
 }
 
-// parse parts a SKILL.md into what it says of itself and its instructions. What is
-// broken in the front matter is left out.
+// parse splits a SKILL.md into front matter and instructions. It skips broken parts
+// of the front matter.
 func parse(content string) (frontMatter, string) {
 	front, body, closed := split(content)
 	fields, lost := fieldsOf(front)
 	m := frontMatter{name: scalar(fields["name"]), description: scalar(fields["description"])}
 	switch {
 	case !closed:
-		m.broken = "its front matter has no end; write --- on a line of its own after it"
+		m.broken = "its front matter has no end; add a line --- after it"
 	case lost != "":
-		m.broken = "its front matter is no YAML where it says " + oneLine(lost, nameLimit) + "; correct that"
+		m.broken = "its front matter is not valid YAML at " + oneLine(lost, nameLimit) + "; correct it"
 	}
 	own := []map[string]any{fields}
 	for _, from := range []map[string]any{fields, mapping(fields["metadata"])} {
@@ -55,8 +55,8 @@ func parse(content string) (frontMatter, string) {
 	return m, strings.TrimSpace(body)
 }
 
-// split parts the front matter, which lies between two lines "---", from the rest.
-// Without the second there is none.
+// split separates the front matter, between two lines "---", from the rest. Without
+// the second line there is no front matter.
 func split(text string) (front, body string, closed bool) {
 	const fence = "---"
 	at := 0
@@ -75,9 +75,9 @@ func split(text string) (front, body string, closed bool) {
 	return "", text, text == ""
 }
 
-// fieldsOf decodes front matter. If it is no YAML, each of its entries is decoded
-// by itself, and one that still is none (a description with a colon in it, which
-// nanobot takes) counts as text. lost is the key of one that is not even that.
+// fieldsOf decodes front matter. If it is not valid YAML, each entry is decoded
+// separately, and an invalid one (such as a description with a colon, which nanobot
+// accepts) counts as text. lost is the key of an entry that cannot be used at all.
 func fieldsOf(front string) (fields map[string]any, lost string) {
 	if err := yaml.Unmarshal([]byte(front), &fields); err == nil {
 		return fields, ""
@@ -99,7 +99,7 @@ func fieldsOf(front string) (fields map[string]any, lost string) {
 	return fields, lost
 }
 
-// entries parts YAML at the lines that are not indented.
+// entries splits YAML at the lines that are not indented.
 func entries(front string) []string {
 	var list []string
 	for line := range strings.Lines(front) {
@@ -112,8 +112,7 @@ func entries(front string) []string {
 	return list
 }
 
-// mapping is value as a mapping, if it is one or is the text of one in JSON or
-// YAML; else nil.
+// mapping returns value if it is a mapping, or text that decodes to one; else nil.
 func mapping(value any) map[string]any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -142,7 +141,7 @@ func truth(value any) bool {
 	return slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(strings.TrimSpace(scalar(value))))
 }
 
-// add appends to list what value, a list or a single name, has that is not there.
+// add appends the names in value, a list or a single name, that list lacks.
 func add(list []string, value any) []string {
 	values, ok := value.([]any)
 	if !ok {

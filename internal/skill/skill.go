@@ -1,6 +1,6 @@
-// Package skill finds an agent's skills: folders with a SKILL.md that says how a
-// kind of work is done. The prompt lists them, and the agent reads the file of one
-// when it needs it; a few are in every prompt in full.
+// Package skill finds an agent's skills: folders with a SKILL.md of instructions for
+// a kind of work. The prompt lists them and the agent reads a file when it needs
+// it; active skills are in every prompt in full.
 package skill
 
 import (
@@ -11,46 +11,46 @@ import (
 	"path/filepath"
 )
 
-// Skill is what is known of a skill.
+// Skill describes a skill.
 type Skill struct {
-	Name        string   // one line: its front matter's, else its folder's
-	Description string   // one line: what it is for; the name if it does not say
-	Location    string   // absolute path of its SKILL.md, in the workspace: read_file may read it
+	Name        string   // one line: from the front matter, else the folder's name
+	Description string   // one line; the name if there is none
+	Location    string   // absolute path of its SKILL.md, in the workspace
 	Builtin     bool     // comes with Holdfast
 	Always      bool     // asks to be in every prompt
-	Available   bool     // it can be read and all that it requires is there
-	Active      bool     // is in every prompt: it asks to be, is available, and there is room
-	Missing     []string // what it requires and is not there, such as "CLI: gh" and "ENV: TOKEN"
+	Available   bool     // readable, with all requirements met
+	Active      bool     // in every prompt: always, available, and within the size limit
+	Missing     []string // unmet requirements, such as "CLI: gh" and "ENV: TOKEN"
 	Text        string   // its instructions, without front matter
-	Problem     string   // what people should put right, and how; empty if nothing
+	Problem     string   // what to fix, and how; empty if nothing
 }
 
-// Environment says what is there for a skill to use. It should be that of the
-// agent's commands.
+// Environment is where skills look for their requirements: that of the agent's
+// commands.
 type Environment struct {
 	LookPath  func(file string) (string, error) // nil: [exec.LookPath]
 	LookupEnv func(name string) (string, bool)  // nil: [os.LookupEnv]
 }
 
-// What is shown of a skill is bounded, in bytes.
+// Limits of what the prompt shows of a skill, in bytes.
 const (
 	nameLimit        = 64
 	descriptionLimit = 1024
 )
 
-// Load finds the skills of the workspace, which is an absolute path, and the
-// built-in ones, each part sorted. A skill of the workspace hides a built-in one
-// of its name. It is to be called whenever a prompt is built: people and the agent
-// itself add skills at any time. A skill that cannot be read is listed with the
-// reason; the error is for a workspace that cannot be opened.
+// Load returns the skills of the workspace, an absolute path, then the built-in
+// ones, both sorted. A workspace skill replaces a built-in one with the same name.
+// Call it for every prompt: people and the agent add skills at any time. Unreadable
+// skills are listed with the reason; Load fails only if the workspace cannot be
+// opened.
 //
-// The files of the built-in skills are written into the workspace, and restored
-// when they differ, so that every tool can read them.
+// It writes the built-in skills into the workspace, and restores changed files, so
+// that every tool can read them.
 func Load(workspace string, env Environment) ([]Skill, error) {
 	return load(workspace, env, install)
 }
 
-// Inspect is Load for a look at the skills: it writes no files.
+// Inspect is [Load] without writing files.
 func Inspect(workspace string, env Environment) ([]Skill, error) {
 	return load(workspace, env, func(*os.Root, string, []byte) error { return nil })
 }
@@ -79,7 +79,7 @@ func load(workspace string, env Environment, install func(root *os.Root, name st
 	return skills, nil
 }
 
-// skill is what there is to know of a file.
+// skill converts a file to a Skill.
 func (f file) skill(workspace string, env Environment) Skill {
 	description := f.front.description
 	if f.err != nil {
@@ -100,7 +100,7 @@ func (f file) skill(workspace string, env Environment) Skill {
 	}
 }
 
-// problem is what people should put right about a file.
+// problem returns what to fix in a file.
 func (f file) problem() string {
 	switch {
 	case f.err != nil:
@@ -108,12 +108,12 @@ func (f file) problem() string {
 	case f.front.broken != "":
 		return f.front.broken
 	case f.cut:
-		return fmt.Sprintf("it is larger than %d KB; shorten it, and move what is seldom needed into files beside it", fileLimit>>10)
+		return fmt.Sprintf("it is larger than %d KB; shorten it, and move rarely needed parts to other files in its folder", fileLimit>>10)
 	}
 	return ""
 }
 
-// missing names what is required and not there.
+// missing returns the unmet requirements.
 func (e Environment) missing(front frontMatter) []string {
 	var missing []string
 	for _, name := range front.bins {

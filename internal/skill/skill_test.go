@@ -59,7 +59,7 @@ func own(t *testing.T, dir string, env skill.Environment) []skill.Skill {
 	return found
 }
 
-func TestLoadFindsTheWorkspacesSkillsAnewEachTime(t *testing.T) {
+func TestLoadFindsNewSkills(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.Empty(t, own(t, dir, nothing))
@@ -84,7 +84,7 @@ func TestLoadNeedsAWorkspace(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestASkillOfTheWorkspaceHidesABuiltinOne(t *testing.T) {
+func TestWorkspaceSkillReplacesBuiltin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "skills/github/SKILL.md", "mine")
@@ -117,14 +117,14 @@ func TestRequirementsAreChecked(t *testing.T) {
 	require.True(t, own(t, dir, all)[0].Available)
 }
 
-func TestTheZeroEnvironmentIsOurs(t *testing.T) {
+func TestZeroEnvironmentIsTheProcess(t *testing.T) {
 	t.Setenv("HOLDFAST_TEST_SKILL", "set")
 	dir := t.TempDir()
 	write(t, dir, "skills/a/SKILL.md", "---\nholdfast: {requires: {bins: [sh, no-such-command-here], env: [HOLDFAST_TEST_SKILL, HOLDFAST_TEST_UNSET]}}\n---\n")
 	require.Equal(t, []string{"CLI: no-such-command-here", "ENV: HOLDFAST_TEST_UNSET"}, own(t, dir, skill.Environment{})[0].Missing)
 }
 
-func TestWhatCannotBeReadIsListedWithTheReason(t *testing.T) {
+func TestUnreadableSkillsAreListedWithTheReason(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, outside, "SKILL.md", "---\ndescription: secret\n---\nsecret")
@@ -156,7 +156,7 @@ func TestWhatCannotBeReadIsListedWithTheReason(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(skills), "secret")
 }
 
-func TestASkillsFolderThatLeadsOutIsNotFollowed(t *testing.T) {
+func TestSkillsFolderOutsideIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, outside, "a/SKILL.md", "secret")
@@ -252,7 +252,7 @@ func TestFilesOfBuiltinSkillsAreRestored(t *testing.T) {
 	require.Len(t, entries, 1, "nothing is left behind")
 }
 
-func TestBuiltinSkillsThatCannotBeWrittenSaySo(t *testing.T) {
+func TestUnwritableBuiltinSkillsAreListedWithTheReason(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, ".holdfast", "in the way")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What goes into a prompt is bounded, in bytes.
+// Limits of what goes into a prompt, in bytes.
 const (
 	summaryLimit = 64 << 10
 	activeLimit  = 64 << 10
@@ -50,8 +50,8 @@ func (s Skill) element(workspace string) string {
 	return out.String()
 }
 
-// activate marks the skills that are in every prompt. One for which there is no
-// room is left out, and it alone; the built-in ones have theirs first.
+// activate marks the skills for every prompt, built-in ones first. It skips a skill
+// that exceeds the remaining room and continues with the next.
 func activate(skills []Skill) {
 	room := activeLimit
 	for _, builtin := range []bool{true, false} {
@@ -61,7 +61,7 @@ func activate(skills []Skill) {
 				continue
 			}
 			if len(s.Text) > room {
-				s.Problem = fmt.Sprintf("it is not in every prompt, though it asks to be (always): such skills have %d KB together; shorten it", activeLimit>>10)
+				s.Problem = fmt.Sprintf("it is not in every prompt although it sets always: such skills share %d KB; shorten it", activeLimit>>10)
 				continue
 			}
 			s.Active = true
@@ -70,8 +70,8 @@ func activate(skills []Skill) {
 	}
 }
 
-// Active returns the text of the skills that are in every prompt, each under a
-// heading. It is empty without any.
+// Active returns the text of the active skills, each under a heading. It is empty if
+// there are none.
 func Active(skills []Skill) string {
 	var sections []string
 	for _, s := range skills {
