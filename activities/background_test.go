@@ -41,7 +41,7 @@ func (b *bundle) child(t *testing.T) string {
 	return child.Session
 }
 
-func TestStatusListsCommandsThatGoOn(t *testing.T) {
+func TestStatusListsBackgroundCommands(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	start := b.withCommands(t)
@@ -68,7 +68,7 @@ func TestStatusListsCommandsThatGoOn(t *testing.T) {
 	require.Regexp(t, "^Working: step 1 .*\n.*\n- command `m4\\.1\\.0`, .*: sleep 601$", turn.Reply)
 }
 
-func TestCommandsThatGoOnAreEnded(t *testing.T) {
+func TestStopEndsBackgroundCommands(t *testing.T) {
 	t.Parallel()
 	for text, reply := range map[string]string{"/stop": "Stopped.", "/new": "New conversation."} {
 		t.Run("by "+text, func(t *testing.T) {

@@ -84,7 +84,7 @@ func shownMemory(r llmtest.Request) string {
 	return text
 }
 
-func TestAModelThatRepeatsAnEmptyMemoryWritesNone(t *testing.T) {
+func TestEmptyMemoryIsNotWritten(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(llmtest.Request) string{
 		"what it was shown": shownMemory,
@@ -102,7 +102,7 @@ func TestAModelThatRepeatsAnEmptyMemoryWritesNone(t *testing.T) {
 	}
 }
 
-func TestABadAnswerCostsAHandfulOfCalls(t *testing.T) {
+func TestInvalidAnswersCostFewCalls(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("I will remember that. ", 5_000)
 	b := consolidating(t, "- likes tea\n", func(llmtest.Request) llmtest.Step { return llmtest.Text(long) })
@@ -128,7 +128,7 @@ func TestABadAnswerCostsAHandfulOfCalls(t *testing.T) {
 	require.Equal(t, "- likes tea\n", string(content))
 }
 
-func TestAMemoryThatCannotBeConsolidatedWaitsForPeople(t *testing.T) {
+func TestUnusableMemoryWaitsForPeople(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"not UTF-8": {"- M\xfcller likes tea\n", "save it as UTF-8"},
@@ -155,7 +155,7 @@ func TestAMemoryThatCannotBeConsolidatedWaitsForPeople(t *testing.T) {
 	}
 }
 
-func TestAHistoryThatIsNoFileWaitsForPeople(t *testing.T) {
+func TestUnusableHistoryWaitsForPeople(t *testing.T) {
 	t.Parallel()
 	b := consolidating(t, "", func(llmtest.Request) llmtest.Step { return saved(t, "- likes tea") })
 	require.NoError(t, os.MkdirAll(filepath.Join(b.workspace, "memory/HISTORY.md"), 0o755))
@@ -170,7 +170,7 @@ func TestAHistoryThatIsNoFileWaitsForPeople(t *testing.T) {
 	require.Len(t, b.consolidations(), 1)
 }
 
-func TestAMemoryDoesNotGrowBeyondThePrompt(t *testing.T) {
+func TestMemoryDoesNotOutgrowPrompt(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("- a fact\n", memory.Limit/8)
 	b := consolidating(t, "", func(r llmtest.Request) llmtest.Step {

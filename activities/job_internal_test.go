@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-func TestJobsText(t *testing.T) {
+func TestListJobs(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(t.TempDir(), "store.db")})
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
-func TestAWindowThatIsFullIsTakenIn(t *testing.T) {
+func TestFullWindowStartsConsolidation(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llmtest.Text("one"), llmtest.Text("two"), calls(1, "noop", `{}`), llmtest.Text("three"))
 	b.remembering(t)

@@ -59,7 +59,7 @@ func TestExecSessionsOfARemovedConversation(t *testing.T) {
 
 	_, err := runCommand(t, environ, "sessions", "rm", "http:main", "--yes")
 	require.EqualError(t, err, "the session is at work: a command is running: echo from-a-session; exec sleep 601; "+
-		"/stop in the conversation ends it, and so does --stop here")
+		"stop it with --stop, or with /stop in the conversation")
 	require.Contains(t, n.commandFiles(t), "from-a-command", "nothing was removed")
 	require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Text)
 	require.Equal(t, "Nothing is running.", n.ask(t, "main", "/status").Text)

@@ -46,7 +46,7 @@ func TestParseAnswer(t *testing.T) {
 	}
 }
 
-func TestParseAnswerSaysWhatIsWrong(t *testing.T) {
+func TestParseAnswerErrors(t *testing.T) {
 	t.Parallel()
 	const none = "no JSON object with history_entry and memory_update"
 	tests := []struct{ name, answer, want string }{
@@ -82,7 +82,7 @@ func TestParseAnswerSaysWhatIsWrong(t *testing.T) {
 }
 
 // Whatever part of an answer arrives, half a memory never passes for a whole one.
-func TestParseAnswerNeverTakesAPartForTheWhole(t *testing.T) {
+func TestParseAnswerRejectsPartialAnswers(t *testing.T) {
 	t.Parallel()
 	const update = "# M\n- \"q\" {\"a\": [\"b\"]}\n- it's 'x'}\n\\"
 	for name, answer := range map[string]string{

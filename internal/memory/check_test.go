@@ -28,7 +28,7 @@ func (b *bundle) problems(t *testing.T) map[string][]string {
 	return all
 }
 
-func TestCheckFindsWhatCannotBeConsolidated(t *testing.T) {
+func TestCheckReportsUnusableFiles(t *testing.T) {
 	t.Parallel()
 	b, outside := setup(t), t.TempDir()
 	require.Equal(t, map[string][]string{"workspace": {}}, b.problems(t))

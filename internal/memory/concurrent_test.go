@@ -27,7 +27,7 @@ const (
 
 const rounds = 25
 
-func TestProcessesLoseNoUpdate(t *testing.T) {
+func TestConcurrentProcessesLoseNoUpdate(t *testing.T) {
 	if name := os.Getenv(envName); name != "" {
 		consolidate(t, name)
 		return
@@ -60,7 +60,7 @@ func TestProcessesLoseNoUpdate(t *testing.T) {
 	require.True(t, b.versions.has(t, facts, text))
 }
 
-func TestAnEditorLosesNothingToConsolidations(t *testing.T) {
+func TestConsolidationKeepsEditorChanges(t *testing.T) {
 	if name := os.Getenv(envName); name != "" {
 		consolidate(t, name)
 		return
@@ -213,7 +213,7 @@ func (d *during) Save(ctx context.Context, path, hash string, content []byte) er
 	return err
 }
 
-func TestAnEditorThatIsFasterWins(t *testing.T) {
+func TestConcurrentEditorChangeWins(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string

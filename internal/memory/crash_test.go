@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/memory"
 )
 
-func TestAKilledProcessLeavesWholeFiles(t *testing.T) {
+func TestKilledProcessLeavesCompleteFiles(t *testing.T) {
 	if name := os.Getenv(envName); name != "" {
 		consolidate(t, name)
 		return
@@ -58,7 +58,7 @@ func (d *doomed) Save(ctx context.Context, path, hash string, content []byte) er
 	return d.versions.Save(ctx, path, hash, content)
 }
 
-func TestAProcessThatIsKilledAsItReplacesTheFile(t *testing.T) {
+func TestProcessKilledDuringReplace(t *testing.T) {
 	if dir := os.Getenv(envWorkspace); dir != "" {
 		files, err := memory.New(memory.Options{
 			Workspace: dir, Versions: &doomed{versions: &versions{dir: os.Getenv(envVersions)}, content: "old"},

@@ -46,7 +46,7 @@ func TestAppendHistoryInAScope(t *testing.T) {
 	require.Equal(t, "[2026-03-04 15:06] One.\n<!-- c1 -->\n", b.content(t, "memory/channel-slack-T1-C1/HISTORY.md"))
 }
 
-func TestAppendHistoryLeavesABlankLineAfterWhatIsThere(t *testing.T) {
+func TestAppendHistorySeparatesEntries(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]string{
 		"":               "",
@@ -67,7 +67,7 @@ func TestAppendHistoryLeavesABlankLineAfterWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestIDsOfEntriesAreNeverTakenForEachOther(t *testing.T) {
+func TestEntryIDsAreDistinct(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ids := []string{"a", "a-", "a--", "-a", "a-b", "a--b", "a-%2Db", "a%2D%2Db", "a->b", "a -->", "a\n", "a\n-->", "<!-- a", "é", "\xff", "consolidation/slack:T1/C2:1712.34"}
@@ -94,7 +94,7 @@ func TestIDsOfEntriesAreNeverTakenForEachOther(t *testing.T) {
 	require.Len(t, seen, len(ids))
 }
 
-func TestAppendHistoryIsBoundedAndValid(t *testing.T) {
+func TestAppendHistoryLimitsAndCleansEntries(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.append(t, "c1", "x\xff\x00"+strings.Repeat("é", 100<<10))
@@ -104,7 +104,7 @@ func TestAppendHistoryIsBoundedAndValid(t *testing.T) {
 	require.True(t, strings.HasSuffix(text, "é…\n<!-- c1 -->\n"))
 }
 
-func TestAppendHistoryNeedsAnEntryAndAnID(t *testing.T) {
+func TestAppendHistoryRequiresEntryAndID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.Error(t, b.files.AppendHistory(t.Context(), memory.Scope{}, "", "entry", at))
@@ -112,7 +112,7 @@ func TestAppendHistoryNeedsAnEntryAndAnID(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(b.dir, history))
 }
 
-func TestAHistoryThatIsNoFileIsRefused(t *testing.T) {
+func TestAppendHistoryRefusesNonFiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.NoError(t, os.Mkdir(filepath.Join(b.dir, "memory"), 0o755))

@@ -18,7 +18,7 @@ import (
 
 const facts = "memory/MEMORY.md"
 
-func TestNewNeedsItsOptions(t *testing.T) {
+func TestNewRequiresOptions(t *testing.T) {
 	t.Parallel()
 	_, err := memory.New(memory.Options{Workspace: t.TempDir()})
 	require.Error(t, err)
@@ -26,7 +26,7 @@ func TestNewNeedsItsOptions(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestReadGivesTheTextAndItsVersion(t *testing.T) {
+func TestReadReturnsTextAndVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	text, version, err := b.files.Read(t.Context(), memory.Scope{})
@@ -68,7 +68,7 @@ func TestUpdate(t *testing.T) {
 	require.Equal(t, []string{".lock", "MEMORY.md"}, b.names(t), "nothing is left behind")
 }
 
-func TestAPlaceholderIsNoMemory(t *testing.T) {
+func TestUpdateIgnoresPlaceholders(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, said := range []string{"(empty)", "(Empty)\n", "empty", "<memory>\n(empty)\n</memory>", "<memory>\n</memory>", " \n"} {
@@ -84,7 +84,7 @@ func TestAPlaceholderIsNoMemory(t *testing.T) {
 	require.Equal(t, "- the (empty) bottle\n", b.content(t, facts), "to forget everything is left to people")
 }
 
-func TestFactsThatCannotBeConsolidatedAreLeftAlone(t *testing.T) {
+func TestUpdateLeavesUnusableFactsAlone(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("- a fact\n", 8<<10)
 	for name, c := range map[string]struct {
@@ -115,7 +115,7 @@ func TestFactsThatCannotBeConsolidatedAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestUpdateKeepsTheFilesMode(t *testing.T) {
+func TestUpdateKeepsFileMode(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.write(t, facts, "private")
@@ -127,7 +127,7 @@ func TestUpdateKeepsTheFilesMode(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
-func TestScopesHaveFilesOfTheirOwn(t *testing.T) {
+func TestScopesHaveSeparateFiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ana := memory.Scope{Kind: memory.Sender, Channel: "slack", ID: "T1/U2"}
@@ -141,7 +141,7 @@ func TestScopesHaveFilesOfTheirOwn(t *testing.T) {
 	require.Equal(t, "hers", text)
 }
 
-func TestNothingIsReplacedWithoutBeingKept(t *testing.T) {
+func TestVersionsAreSavedBeforeReplacement(t *testing.T) {
 	t.Parallel()
 	away := errors.New("store away")
 	for name, on := range map[string]string{"the old version": "old", "the new version": "new"} {
@@ -162,7 +162,7 @@ func TestNothingIsReplacedWithoutBeingKept(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledWriterLeftIsKept(t *testing.T) {
+func TestLeftoversOfKilledWriterAreSaved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.write(t, facts, "now")
@@ -172,7 +172,7 @@ func TestWhatAKilledWriterLeftIsKept(t *testing.T) {
 	require.Equal(t, []string{".lock", "MEMORY.md"}, b.names(t))
 }
 
-func TestFilesThatAreNoneAreRefused(t *testing.T) {
+func TestNonFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
 	for name, make := range map[string]func(path string) error{
@@ -199,7 +199,7 @@ func TestFilesThatAreNoneAreRefused(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(outside, "secret"))
 }
 
-func TestAFolderOfMemoryThatLeadsOutIsRefused(t *testing.T) {
+func TestMemoryFolderOutsideWorkspaceIsRefused(t *testing.T) {
 	t.Parallel()
 	b, outside := setup(t), t.TempDir()
 	require.NoError(t, os.Symlink(outside, filepath.Join(b.dir, "memory")))
@@ -210,7 +210,7 @@ func TestAFolderOfMemoryThatLeadsOutIsRefused(t *testing.T) {
 	require.Empty(t, entries)
 }
 
-func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
+func TestOversizedFileIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.write(t, facts, strings.Repeat("x", 16<<20+1))
@@ -219,7 +219,7 @@ func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
 	require.ErrorContains(t, b.files.Update(t.Context(), memory.Scope{}, "", "new"), "larger than 16 MB")
 }
 
-func TestReplaceIsForToolsWithAnyFileOfMemory(t *testing.T) {
+func TestReplaceAcceptsAnyMemoryFile(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for name, owned := range map[string]bool{
@@ -268,7 +268,7 @@ func TestWritersWaitForEachOther(t *testing.T) {
 	require.ErrorIs(t, second.Update(t.Context(), memory.Scope{}, "", "second"), memory.ErrChanged)
 }
 
-func TestALockFileThatIsRemovedCostsNothing(t *testing.T) {
+func TestRemovedLockFileIsRecreated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.write(t, facts, "old")

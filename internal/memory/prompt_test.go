@@ -52,7 +52,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-func TestPromptIsBounded(t *testing.T) {
+func TestPromptTruncatesFiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.write(t, facts, "x"+strings.Repeat("é", 100<<10))
@@ -62,7 +62,7 @@ func TestPromptIsBounded(t *testing.T) {
 	require.True(t, strings.HasSuffix(text, "é…\n\n(cut: the first 64 KB of memory/MEMORY.md)"), text[len(text)-60:])
 }
 
-func TestPromptNeedsAWorkspace(t *testing.T) {
+func TestPromptRequiresWorkspace(t *testing.T) {
 	t.Parallel()
 	files, err := memory.New(memory.Options{Workspace: filepath.Join(t.TempDir(), "none"), Versions: &versions{}})
 	require.NoError(t, err)

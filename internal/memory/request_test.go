@@ -45,7 +45,7 @@ func TestRequest(t *testing.T) {
 	require.NotContains(t, empty, "(empty)", "a model would repeat it")
 }
 
-func TestToolAsksForBothTexts(t *testing.T) {
+func TestToolRequiresBothTexts(t *testing.T) {
 	t.Parallel()
 	spec := memory.Tool()
 	require.Equal(t, "save_memory", spec.Name)

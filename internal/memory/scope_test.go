@@ -24,7 +24,7 @@ func TestScopeOf(t *testing.T) {
 	require.ErrorContains(t, err, `unknown memory scope "person"`)
 }
 
-func TestScopesNeverShareAName(t *testing.T) {
+func TestScopeNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	ids := []string{
 		"", "U2", "u2", "U2 ", "U-2", "U/2", "U//2", "/U2", "U2/", "T1/U2", "T1-U2", "T1/U2/X", "T1", ".", "..", "../..", "ana@example.com", "ana-example-com",

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/memory"
 )
 
-func TestSearchFindsEntriesWithTheMostWordsFirst(t *testing.T) {
+func TestSearchRanksByMatchingWords(t *testing.T) {
 	t.Parallel()
 	files := setup(t).files
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)

@@ -146,7 +146,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	eventually(t, func() bool { return !alive(t, filepath.Join(dir, "child")) }, "the command does not outlive it")
 }
 
-func TestSupervisorThatComesLateRunsNothing(t *testing.T) {
+func TestLateSupervisorRunsNothing(t *testing.T) {
 	t.Parallel()
 	s, dir := setup(t)
 	effects := filepath.Join(dir, "effects")

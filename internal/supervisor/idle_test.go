@@ -16,7 +16,7 @@ import (
 )
 
 // A command may have nothing to do for hours, and so has its supervisor.
-func TestSupervisorOfAnIdleCommandSleeps(t *testing.T) {
+func TestIdleSupervisorSleeps(t *testing.T) {
 	t.Parallel()
 	s, _ := setup(t)
 	p := start(t, s, talk("t.1.0", `echo "$PPID"; exec cat`))
@@ -32,7 +32,7 @@ func TestSupervisorOfAnIdleCommandSleeps(t *testing.T) {
 	shows(t, p, supervisor+"\nstill there\n")
 }
 
-func TestSupervisorThatSleepsWakesAtOnce(t *testing.T) {
+func TestSleepingSupervisorWakesImmediately(t *testing.T) {
 	t.Parallel()
 	s, _ := setup(t)
 	p := start(t, s, talk("t.1.0", "cat"))

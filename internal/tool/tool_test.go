@@ -43,7 +43,7 @@ func TestNewDescribesTheArguments(t *testing.T) {
 	require.Contains(t, schema.Properties, "times")
 }
 
-func TestNewNeedsADescribableType(t *testing.T) {
+func TestNewRequiresDescribableType(t *testing.T) {
 	t.Parallel()
 	_, err := tool.New("broken", "", tool.Once,
 		func(context.Context, tool.Call, struct{ F func() }) (tool.Result, error) { return tool.Result{}, nil })

@@ -13,7 +13,7 @@ import (
 )
 
 // These conditions cannot be brought about without owning the machine.
-func TestErrorsOfTheSystemAreExplained(t *testing.T) {
+func TestSystemErrorsAreExplained(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		errno syscall.Errno

@@ -150,7 +150,7 @@ func TestPatchAfterACrash(t *testing.T) {
 	})
 }
 
-func TestPatchThatFailsInTheMiddle(t *testing.T) {
+func TestPatchFailsPartway(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	b.fill(t, files{"a": "x\n", "dir/b": "x\n"})

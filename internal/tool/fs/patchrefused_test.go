@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-func TestPatchesThatDoNotFit(t *testing.T) {
+func TestPatchRefused(t *testing.T) {
 	t.Parallel()
 	before := files{"a": "def f():\n    x = 1\n    return x\ndef g():\n    return x\n", "b": "y\n", "dir/c": "z\n"}
 	fits := []string{"*** Update File: b", "-y", "+new"}
@@ -103,7 +103,7 @@ func manyFiles(n int) string {
 	return lines.String()
 }
 
-func TestPatchesStayInside(t *testing.T) {
+func TestPatchStaysInWorkspace(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	secret := filepath.Join(b.outside, "secret")

@@ -33,7 +33,7 @@ func everyTool(t *testing.T, b *bundle, path string, check func(t *testing.T, te
 	}
 }
 
-func TestPathsThatLeadOutAreRefused(t *testing.T) {
+func TestPathsOutsideWorkspaceAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	secret := filepath.Join(b.outside, "secret.txt")
@@ -81,7 +81,7 @@ func TestAbsolutePathsInsideTheWorkspaceAreAccepted(t *testing.T) {
 	require.Equal(t, "bye", b.content(t, "dir/a.txt"))
 }
 
-func TestAWorkspaceBehindALinkMayBeNamedEitherWay(t *testing.T) {
+func TestLinkedWorkspaceIsAcceptedUnderBothNames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	path := b.write(t, "a.txt", "hello")
@@ -95,7 +95,7 @@ func TestAWorkspaceBehindALinkMayBeNamedEitherWay(t *testing.T) {
 	require.Equal(t, "hello", linked.must(t, "read_file", args{"path": filepath.Join(link, "a.txt")}))
 }
 
-func TestLinksInsideTheWorkspaceAreFollowedForReading(t *testing.T) {
+func TestReadingFollowsLinksInWorkspace(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	b.write(t, "real/a.txt", "hello")
@@ -107,7 +107,7 @@ func TestLinksInsideTheWorkspaceAreFollowedForReading(t *testing.T) {
 	require.Equal(t, "new", b.content(t, "real/b.txt"))
 }
 
-func TestALinkItselfIsNotOverwritten(t *testing.T) {
+func TestLinksAreNotOverwritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	b.write(t, "real.txt", "hello")
@@ -117,7 +117,7 @@ func TestALinkItselfIsNotOverwritten(t *testing.T) {
 	require.Equal(t, "hello", b.content(t, "real.txt"))
 }
 
-func TestALinkSwappedDuringTheCallLeadsNowhere(t *testing.T) {
+func TestLinkSwappedDuringCallCannotEscape(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	secret := filepath.Join(b.outside, "file")
@@ -225,7 +225,7 @@ func TestWithoutRestriction(t *testing.T) {
 	})
 }
 
-func TestNewRefusesAWorkspaceThatIsNotThere(t *testing.T) {
+func TestNewRefusesMissingWorkspace(t *testing.T) {
 	t.Parallel()
 	_, err := fs.New(fs.Options{Workspace: filepath.Join(t.TempDir(), "missing"), Restrict: true})
 	require.ErrorContains(t, err, "workspace")
@@ -235,7 +235,7 @@ func TestNewRefusesAWorkspaceThatIsNotThere(t *testing.T) {
 	require.ErrorContains(t, err, "not a directory")
 }
 
-func TestKindsOfTheTools(t *testing.T) {
+func TestToolKinds(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	for name, keyed := range map[string]bool{

@@ -105,7 +105,7 @@ func TestReadFileStreamsAHugeFile(t *testing.T) {
 	require.ErrorContains(t, err, "too large to edit")
 }
 
-func TestReadingStopsWithItsContext(t *testing.T) {
+func TestReadStopsWithContext(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	b.write(t, "a.txt", numbered(10))
@@ -122,7 +122,7 @@ func TestReadingStopsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestAMissingFileIsSaidToBeMissing(t *testing.T) {
+func TestMissingFileIsReported(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	_, err := b.run(t, "read_file", args{"path": "missing.txt"})
@@ -197,7 +197,7 @@ func TestFindFiles(t *testing.T) {
 	require.ErrorContains(t, err, "does not exist")
 }
 
-func TestFindFilesBoundsItsResult(t *testing.T) {
+func TestFindFilesLimitsResult(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	for i := range 250 {
@@ -252,7 +252,7 @@ func TestGrep(t *testing.T) {
 	require.ErrorContains(t, err, "not a valid pattern")
 }
 
-func TestGrepBoundsItsResult(t *testing.T) {
+func TestGrepLimitsResult(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	for i := range 20 {

@@ -176,7 +176,7 @@ func TestReplayAfterACrash(t *testing.T) {
 	}
 }
 
-func TestReplayOfACreatedFile(t *testing.T) {
+func TestReplayOfCreatedFile(t *testing.T) {
 	t.Parallel()
 	b, journal := setup(t, true), tooltest.NewJournal()
 	create := args{"path": "new/a.txt", "content": "hello"}
@@ -191,7 +191,7 @@ func TestReplayOfACreatedFile(t *testing.T) {
 	}
 }
 
-func TestARefusedChangeStaysRefused(t *testing.T) {
+func TestRefusedChangeStaysRefused(t *testing.T) {
 	t.Parallel()
 	b, journal := setup(t, true), tooltest.NewJournal()
 	b.write(t, "a.txt", "something")
@@ -204,7 +204,7 @@ func TestARefusedChangeStaysRefused(t *testing.T) {
 	require.Equal(t, "missing", b.content(t, "a.txt"))
 }
 
-func TestACrashedAttemptsTemporaryFileIsUsedAgain(t *testing.T) {
+func TestTemporaryFileOfCrashedAttemptIsReused(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	// The name is the tool's own business; what is left behind is learned from a
@@ -223,7 +223,7 @@ func TestACrashedAttemptsTemporaryFileIsUsedAgain(t *testing.T) {
 // keyHash is the part of the temporary file's name that derives from "m1.1.0".
 const keyHash = "919574f2f52eaa3df5d1"
 
-func TestAttemptsAtTheSameTimeWriteOnce(t *testing.T) {
+func TestConcurrentAttemptsWriteOnce(t *testing.T) {
 	t.Parallel()
 	b, journal := setup(t, true), tooltest.NewJournal()
 	content := strings.Repeat("all or nothing\n", 10_000)

@@ -25,7 +25,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/mcp"
 )
 
-func TestAServerThatDiesInACall(t *testing.T) {
+func TestServerDiesDuringCall(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
 	servers := start(t, described)
@@ -47,7 +47,7 @@ func TestAServerThatDiesInACall(t *testing.T) {
 	require.Len(t, noted(folder(described), "pid"), 3)
 }
 
-func TestAServerThatWasKilledIsStartedByTheNextCall(t *testing.T) {
+func TestNextCallRestartsKilledServer(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
 	servers := start(t, described)
@@ -65,7 +65,7 @@ func TestAServerThatWasKilledIsStartedByTheNextCall(t *testing.T) {
 	require.Len(t, noted(folder(described), "written"), 4)
 }
 
-func TestNothingIsLeftBehind(t *testing.T) {
+func TestCloseLeavesNoProcesses(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
 	servers := start(t, described)
@@ -114,7 +114,7 @@ func gone(pid int) bool {
 	return err == nil && strings.Contains(string(status), ") Z ")
 }
 
-func TestTheEnvironmentIsScrubbed(t *testing.T) {
+func TestServerEnvironmentHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
 	described.Env["TOKEN"] = "its own"
@@ -125,7 +125,7 @@ func TestTheEnvironmentIsScrubbed(t *testing.T) {
 	require.Contains(t, result.Text, "TOKEN=its own")
 }
 
-func TestADeadServerDoesNotMatter(t *testing.T) {
+func TestDeadServerDoesNotAffectOthers(t *testing.T) {
 	t.Parallel()
 	dead := mcp.Server{Name: "dead", Command: "/nonexistent/server"}
 	exits := mcp.Server{Name: "exits", Command: "sh", Args: []string{"-c", "echo the key $KEY is wrong >&2; exit 7"}, Env: map[string]string{"KEY": "secret-key"}}
@@ -151,7 +151,7 @@ func TestADeadServerDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestASlowStart(t *testing.T) {
+func TestSlowStart(t *testing.T) {
 	t.Parallel()
 	open := make(chan struct{})
 	slow := overHTTP(t, "slow", newFake(t.TempDir()).Server, func(next http.Handler) http.Handler {
@@ -206,7 +206,7 @@ func TestHeaders(t *testing.T) {
 	require.NotContains(t, err.Error(), "sesame")
 }
 
-func TestHeadersAreNotSentElsewhere(t *testing.T) {
+func TestHeadersAreNotSentToOtherHosts(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Bool
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Store(true) }))
@@ -222,7 +222,7 @@ func TestHeadersAreNotSentElsewhere(t *testing.T) {
 	require.False(t, asked.Load())
 }
 
-func TestAServerThatForgotTheSession(t *testing.T) {
+func TestServerForgetsSession(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -265,7 +265,7 @@ func TestAServerThatForgotTheSession(t *testing.T) {
 	}
 }
 
-func TestWhatAServerAnswersInsteadOfServing(t *testing.T) {
+func TestHTTPErrorResponses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name             string
@@ -353,7 +353,7 @@ func TestWhatAServerAnswersInsteadOfServing(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsAway(t *testing.T) {
+func TestUnreachableServer(t *testing.T) {
 	t.Parallel()
 	fake := newFake(t.TempDir()).Server
 	listening := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return fake }, nil))

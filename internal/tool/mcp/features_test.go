@@ -133,7 +133,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-func TestSchemasThatProvidersWouldRefuse(t *testing.T) {
+func TestInvalidSchemasAreReplaced(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string

@@ -41,7 +41,7 @@ func inShell(t *testing.T, first, work string) mcp.Server {
 		done`}}
 }
 
-func TestAServerThatHangsAltogetherIsStartedAnew(t *testing.T) {
+func TestHungServerIsRestarted(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
 	described.Timeout = 500 * time.Millisecond
@@ -57,7 +57,7 @@ func TestAServerThatHangsAltogetherIsStartedAnew(t *testing.T) {
 	}, deadline, tick)
 }
 
-func TestAServerThatHangsUnderLoadIsStartedAnew(t *testing.T) {
+func TestHungServerIsRestartedUnderLoad(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
 	described.Timeout = time.Second
@@ -124,7 +124,7 @@ func TestAServerThatHangsUnderLoadIsStartedAnew(t *testing.T) {
 	require.Len(t, slices.Compact(slices.Clone(written)), len(written), "some were written twice")
 }
 
-func TestWhatIsASignOfLife(t *testing.T) {
+func TestProbeCountsAnyMessage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, line string
@@ -159,7 +159,7 @@ func TestWhatIsASignOfLife(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsSlowWithOneCallIsKept(t *testing.T) {
+func TestServerWithOneSlowCallIsKept(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
 	described.Timeout = 2 * time.Second
@@ -174,7 +174,7 @@ func TestAServerThatIsSlowWithOneCallIsKept(t *testing.T) {
 	require.Len(t, noted(folder(described), "pid"), 1)
 }
 
-func TestAnHTTPServerThatHangsUnderLoad(t *testing.T) {
+func TestHungHTTPServerUnderLoad(t *testing.T) {
 	t.Parallel()
 	var hangs atomic.Bool
 	described := overHTTP(t, "fake", newFake(t.TempDir()).Server, func(next http.Handler) http.Handler {

@@ -114,7 +114,7 @@ func TestTools(t *testing.T) {
 	})
 }
 
-func TestAHangingCallIsGivenUp(t *testing.T) {
+func TestHangingCallTimesOut(t *testing.T) {
 	onEach(t, func(t *testing.T, described mcp.Server, folder string) {
 		described.Timeout = 300 * time.Millisecond
 		servers := start(t, described)
@@ -127,7 +127,7 @@ func TestAHangingCallIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestOthersGoOnWhileOneHangs(t *testing.T) {
+func TestHangingCallDoesNotBlockOthers(t *testing.T) {
 	onEach(t, func(t *testing.T, described mcp.Server, folder string) {
 		servers := start(t, described)
 		hang, echo := lookup(t, servers, "mcp_fake_hang"), lookup(t, servers, "mcp_fake_echo")
@@ -158,7 +158,7 @@ func TestOthersGoOnWhileOneHangs(t *testing.T) {
 	})
 }
 
-func TestALargeResult(t *testing.T) {
+func TestLargeResult(t *testing.T) {
 	onEach(t, func(t *testing.T, described mcp.Server, _ string) {
 		servers := start(t, described)
 		result, err := call(t, servers, "mcp_fake_large", args{"text": "5242880"})
@@ -167,7 +167,7 @@ func TestALargeResult(t *testing.T) {
 	})
 }
 
-func TestAChangedList(t *testing.T) {
+func TestListChange(t *testing.T) {
 	onEach(t, func(t *testing.T, described mcp.Server, _ string) {
 		servers := start(t, described)
 		lookup(t, servers, "mcp_fake_fail")
@@ -201,14 +201,14 @@ func TestProgressIsShown(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatIsAllowed(t *testing.T) {
+func TestAllowedToolsOnly(t *testing.T) {
 	t.Parallel()
 	described := overHTTP(t, "fake", newFake(t.TempDir()).Server)
 	described.Tools = []string{"echo", "fail", "none"}
 	require.Equal(t, []string{"mcp_fake_echo", "mcp_fake_fail"}, names(start(t, described).Tools(t.Context())))
 }
 
-func TestEqualNames(t *testing.T) {
+func TestNameCollisions(t *testing.T) {
 	t.Parallel()
 	one := func(name string) *sdk.Server {
 		f := &fake{Server: sdk.NewServer(&sdk.Implementation{Name: name}, nil)}
@@ -236,7 +236,7 @@ func TestEqualNames(t *testing.T) {
 	require.True(t, seen["mcp_z_c"])
 }
 
-func TestAnUnusualName(t *testing.T) {
+func TestUnusualName(t *testing.T) {
 	t.Parallel()
 	servers := start(t, overHTTP(t, "bad name!", newFake(t.TempDir()).Server))
 	for _, each := range servers.Tools(t.Context()) {
@@ -249,7 +249,7 @@ func TestAnUnusualName(t *testing.T) {
 	require.NotEmpty(t, servers.Tools(t.Context()))
 }
 
-func TestWrongDescriptions(t *testing.T) {
+func TestInvalidConfiguration(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-func TestWhatIsNoMessageIsLeftOut(t *testing.T) {
+func TestNoiseOnStdoutIsDropped(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, line string }{
 		{"text", "[INFO] printing"},
@@ -48,14 +48,14 @@ func TestWhatIsNoMessageIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsPrintedBeforeTheFirstMessage(t *testing.T) {
+func TestNoiseBeforeFirstMessage(t *testing.T) {
 	t.Parallel()
 	servers := start(t, inShell(t, `echo '{"level":30,"msg":"starting"}'; echo "{'a': 1}"`, `answer '{"content":[]}'`))
 	_, err := call(t, servers, "mcp_simple_work", nil)
 	require.NoError(t, err)
 }
 
-func TestHowAnAnswerComes(t *testing.T) {
+func TestAnswerFraming(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, work string }{
 		{"indented", `printf '  '; answer '{"content":[]}'`},
@@ -75,7 +75,7 @@ func TestHowAnAnswerComes(t *testing.T) {
 	}
 }
 
-func TestAServerThatDiesInItsAnswer(t *testing.T) {
+func TestServerDiesWhileAnswering(t *testing.T) {
 	t.Parallel()
 	servers := start(t, inShell(t, "", `printf '{"jsonrpc":"2.0","id":%s,"result":{' "$id"; exit 5`))
 	_, err := call(t, servers, "mcp_simple_work", nil)
@@ -84,7 +84,7 @@ func TestAServerThatDiesInItsAnswer(t *testing.T) {
 	require.NotContains(t, err.Error(), "earlier attempt")
 }
 
-func TestAnAnswerThatIsTooLarge(t *testing.T) {
+func TestOversizedAnswer(t *testing.T) {
 	t.Parallel()
 	described := overStdio(t)
 	servers := start(t, described)
@@ -100,7 +100,7 @@ func TestAnAnswerThatIsTooLarge(t *testing.T) {
 	require.Len(t, noted(folder(described), "pid"), 2)
 }
 
-func TestAServerThatSpeaksAnotherVersion(t *testing.T) {
+func TestServerWithOtherProtocolVersion(t *testing.T) {
 	t.Parallel()
 	described := inShell(t, `version() { answer '{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"simple","version":"1"}}'; }
 		read -r line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"unknown"}}'; id=2; read -r line; version`, "")

@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-func TestAttemptsAtASession(t *testing.T) {
+func TestSessionAttempts(t *testing.T) {
 	t.Parallel()
 	shutdown := errors.New("the worker shuts down")
 

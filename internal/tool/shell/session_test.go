@@ -143,7 +143,7 @@ func TestSession(t *testing.T) {
 	require.Equal(t, "x\nhello Ana\nhello Bo\nhello Cy\n", c.effects(t))
 }
 
-func TestInputOfASession(t *testing.T) {
+func TestSessionInput(t *testing.T) {
 	t.Parallel()
 	c := converse(t)
 	c.must(t, first, "exec_start", args{"command": "od -An -c", "wait_seconds": short})
@@ -218,7 +218,7 @@ func TestSessionEnds(t *testing.T) {
 	})
 }
 
-func TestSessionsOfAConversation(t *testing.T) {
+func TestConversationSessions(t *testing.T) {
 	t.Parallel()
 
 	t.Run("are listed, and are nobody else's", func(t *testing.T) {
@@ -294,7 +294,7 @@ func TestSessionsOfAConversation(t *testing.T) {
 	})
 }
 
-func TestSessionsAreRestrictedAsExecIs(t *testing.T) {
+func TestSessionsRespectRestriction(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-secret")
 	c := converse(t)
 	c.options.Env = []string{"EXTRA=more"}
@@ -308,7 +308,7 @@ func TestSessionsAreRestrictedAsExecIs(t *testing.T) {
 	require.Empty(t, c.effects(t))
 }
 
-func TestToolsOfSessions(t *testing.T) {
+func TestSessionTools(t *testing.T) {
 	t.Parallel()
 	c := converse(t)
 	c.options.Supervisor, c.options.Lifetime, c.options.MaxTimeout = newSupervisor(t, c.commands), 90*time.Minute, 10*time.Minute
@@ -337,7 +337,7 @@ func TestToolsOfSessions(t *testing.T) {
 }
 
 // A session that a worker started can be used when that was killed.
-func TestSessionOutlivesAKilledWorker(t *testing.T) {
+func TestSessionOutlivesKilledWorker(t *testing.T) {
 	t.Parallel()
 	c := converse(t)
 	self, err := os.Executable()

@@ -92,7 +92,7 @@ func TestFetchContent(t *testing.T) {
 	}
 }
 
-func TestFetchCutsALargeBody(t *testing.T) {
+func TestFetchTruncatesLargeBody(t *testing.T) {
 	t.Parallel()
 
 	t.Run("as it is sent", func(t *testing.T) {
@@ -139,7 +139,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestFetchEndsInTime(t *testing.T) {
+func TestFetchTimeout(t *testing.T) {
 	t.Parallel()
 
 	t.Run("a slow drip is cut", func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestFetchFailures(t *testing.T) {
 	})
 }
 
-func TestFetchNamesItself(t *testing.T) {
+func TestFetchSendsUserAgent(t *testing.T) {
 	t.Parallel()
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "you are ", r.UserAgent()) })
 	text, err := run(t, web.Options{AllowPrivate: allow(server), UserAgent: "tester/1"}, "web_fetch", args{"url": server.URL})
@@ -226,7 +226,7 @@ func TestFetchNamesItself(t *testing.T) {
 	require.Contains(t, text, "you are tester/1")
 }
 
-func TestKindsOfTheTools(t *testing.T) {
+func TestToolKinds(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"web_fetch", "web_search"} {
 		found := lookup(t, web.Options{}, name)

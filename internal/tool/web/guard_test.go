@@ -84,7 +84,7 @@ func TestFetchFollowsFiveRedirects(t *testing.T) {
 	require.ErrorContains(t, err, "more than 5 redirects")
 }
 
-func TestFetchGuardsWhatNamesResolveTo(t *testing.T) {
+func TestFetchGuardsResolvedAddresses(t *testing.T) {
 	t.Parallel()
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")

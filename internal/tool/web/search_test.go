@@ -67,7 +67,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-func TestAutoPrefersWhatIsConfigured(t *testing.T) {
+func TestAutoPrefersConfiguredBackend(t *testing.T) {
 	t.Parallel()
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, r.URL.Path, http.StatusTeapot) })
 	service := web.Service{BaseURL: server.URL, APIKey: "key"}
