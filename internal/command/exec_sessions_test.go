@@ -58,7 +58,7 @@ func TestExecSessionsOfARemovedConversation(t *testing.T) {
 	require.Contains(t, n.ask(t, "main", "/status").Text, "started ")
 
 	_, err := runCommand(t, environ, "sessions", "rm", "http:main", "--yes")
-	require.EqualError(t, err, "the session is at work: a command is running: echo from-a-session; exec sleep 601; "+
+	require.EqualError(t, err, "the session is busy: a command is running: echo from-a-session; exec sleep 601; "+
 		"stop it with --stop, or with /stop in the conversation")
 	require.Contains(t, n.commandFiles(t), "from-a-command", "nothing was removed")
 	require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Text)

@@ -48,7 +48,7 @@ func sessionsImportCommand(env environment) *cobra.Command {
 			switch {
 			case errors.Is(err, store.ErrNotEmpty):
 				return fmt.Errorf("session %s already has other turns; use --append to add these after them, or --key to choose another session", oneLine(in.Session, keyLimit))
-			case errors.Is(err, store.ErrAtWork):
+			case errors.Is(err, store.ErrSessionBusy):
 				return fmt.Errorf("%w; try again once it is idle", err)
 			case err != nil:
 				return err

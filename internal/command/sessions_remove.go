@@ -91,7 +91,7 @@ func removeNow(ctx context.Context, r removal.Remover, key string, stop bool) (t
 		return 0, unknownSession(key)
 	case errors.Is(err, removal.ErrCommandRuns):
 		return 0, fmt.Errorf("%w; stop it with --stop, or with /stop in the conversation", err)
-	case errors.Is(err, store.ErrAtWork):
+	case errors.Is(err, store.ErrSessionBusy):
 		return 0, fmt.Errorf("%w; stop it with /stop in the conversation or `holdfast runs stop`", err)
 	}
 	return turns, err

@@ -33,7 +33,7 @@ func (l *Local) Publish(_ context.Context, topic string, e Event) {
 	}
 }
 
-// offer puts an item into a queue if there is room. It never waits.
+// offer puts an item into a queue if it has room. It never waits.
 func offer[T any](queue chan<- T, item T, kind Kind) bool {
 	if kind != Done && len(queue) >= cap(queue)-reserve {
 		return false
@@ -75,7 +75,7 @@ func (l *Local) cancel(topic string, events chan Event) {
 	close(events)
 }
 
-// Close closes all subscriptions. What is published later goes nowhere.
+// Close closes all subscriptions. Later events are discarded.
 func (l *Local) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

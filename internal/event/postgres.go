@@ -26,9 +26,9 @@ const (
 	publishTimeout = 5 * time.Second
 )
 
-// Postgres is a [Bus] between the processes that share a database. What is
-// published while the database is away is lost, [Done] too: who must know of the
-// end looks into the store now and then.
+// Postgres is a [Bus] between processes that share a database. Events published while
+// the database is unavailable are lost, including [Done]: who depends on the end polls
+// the store as well.
 type Postgres struct {
 	local *Local
 	pool  *pgxpool.Pool
@@ -50,8 +50,8 @@ type notification struct {
 	Event  Event  `json:"event"`
 }
 
-// NewPostgres connects to a database and returns when it listens. ctx bounds
-// that only; [Postgres.Close] ends the bus. A nil logger discards.
+// NewPostgres connects to a database and returns once it listens. ctx only bounds this
+// call; [Postgres.Close] closes the bus. A nil logger discards.
 func NewPostgres(ctx context.Context, dsn string, log *slog.Logger) (*Postgres, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -77,7 +77,7 @@ func NewPostgres(ctx context.Context, dsn string, log *slog.Logger) (*Postgres, 
 	return p, nil
 }
 
-// Close sends what is waiting, ends all subscriptions and disconnects.
+// Close sends pending events, ends all subscriptions and disconnects.
 func (p *Postgres) Close() error {
 	p.stop()
 	p.running.Wait()
@@ -99,7 +99,7 @@ func (p *Postgres) Publish(_ context.Context, topic string, e Event) {
 // Subscribe implements [Bus].
 func (p *Postgres) Subscribe(topic string) (<-chan Event, func()) { return p.local.Subscribe(topic) }
 
-// split makes events that each fit into a payload.
+// split divides an event into events that each fit into a payload.
 func split(topic string, e Event) []Event {
 	payload, err := json.Marshal(notification{Topic: topic, Number: 1 << 62, Event: e})
 	if err == nil && len(payload) <= payloadLimit {
@@ -120,7 +120,7 @@ func split(topic string, e Event) []Event {
 	return append(split(topic, first), split(topic, second)...)
 }
 
-// send brings the queue to the database until ctx ends, and then what is left.
+// send sends the queue to the database until ctx ends, and then the rest.
 func (p *Postgres) send(ctx context.Context) {
 	for {
 		select {
@@ -139,7 +139,7 @@ func (p *Postgres) send(ctx context.Context) {
 	}
 }
 
-// batch takes what is waiting: under load, many payloads make one round trip.
+// batch collects the queued payloads: under load, many of them share a round trip.
 func (p *Postgres) batch(first notification) []string {
 	var batch []string
 	for next := first; ; {
@@ -160,8 +160,7 @@ func (p *Postgres) batch(first notification) []string {
 	}
 }
 
-// notify sends payloads. It goes on after ctx has ended: the last events count
-// most.
+// notify sends payloads, even after ctx has ended: the last events matter most.
 func (p *Postgres) notify(ctx context.Context, payloads []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
@@ -184,7 +183,7 @@ func (p *Postgres) listen(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// receive hands on what arrives, and reconnects, until ctx ends.
+// receive publishes what arrives and reconnects, until ctx ends.
 func (p *Postgres) receive(ctx context.Context, conn *pgxpool.Conn) {
 	for {
 		err := p.dispatch(ctx, conn)
@@ -200,7 +199,7 @@ func (p *Postgres) receive(ctx context.Context, conn *pgxpool.Conn) {
 	}
 }
 
-// relisten tries until it has a connection, or ctx ends: then nil.
+// relisten retries until it has a connection; nil once ctx has ended.
 func (p *Postgres) relisten(ctx context.Context) *pgxpool.Conn {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		conn, err := p.listen(ctx)
@@ -215,7 +214,7 @@ func (p *Postgres) relisten(ctx context.Context) *pgxpool.Conn {
 	}
 }
 
-// dispatch hands on what arrives on one connection until that breaks.
+// dispatch publishes what arrives on one connection until it breaks.
 func (p *Postgres) dispatch(ctx context.Context, conn *pgxpool.Conn) error {
 	for {
 		received, err := conn.Conn().WaitForNotification(ctx)

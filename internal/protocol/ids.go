@@ -4,7 +4,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// WorkflowID is the ID of a session's workflow. One open run at most has it.
+// WorkflowID returns the ID of a session's workflow. At most one run with it is open.
 func WorkflowID(session string) string {
 	if id, is := domain.SubagentOf(session); is {
 		return domain.SubagentChannel + "/" + id
@@ -12,8 +12,8 @@ func WorkflowID(session string) string {
 	return "session/" + session
 }
 
-// ConsolidationWorkflowID is the ID of the workflow that consolidates a memory
-// scope; without one, of the one that looks for those that need it.
+// ConsolidationWorkflowID returns the ID of the workflow that consolidates a memory
+// scope or, without a scope, that looks for scopes to consolidate.
 func ConsolidationWorkflowID(scope string) string {
 	if scope == "" {
 		return "consolidation"

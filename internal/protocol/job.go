@@ -12,8 +12,8 @@ const (
 	FireActivity = "Fire"
 )
 
-// JobWorkflowID is the ID of a job's schedule. The runs that it starts have it too,
-// followed by their time.
+// JobWorkflowID returns the ID of a job's schedule. Its runs have the same ID followed
+// by their time.
 func JobWorkflowID(job string) string {
 	if job == domain.Heartbeat {
 		return job
@@ -26,13 +26,13 @@ type JobInput struct {
 	ID string `json:"id"`
 }
 
-// FireInput asks for a job's message to be brought to its session.
+// FireInput asks to send a job's message to its session.
 type FireInput struct {
 	Job string    `json:"job"`
 	Due time.Time `json:"due"` // when it was to fire
 }
 
-// FireResult says what became of it.
+// FireResult is the result of firing a job.
 type FireResult struct {
 	Session string `json:"session,omitempty"`
 	Message string `json:"message,omitempty"`

@@ -1,7 +1,7 @@
-// Package protocol has what crosses Temporal: names, IDs, and the input and
-// result types of workflows, activities and signals. It imports nothing of ours.
+// Package protocol defines what crosses Temporal: names, workflow IDs, and the input
+// and result types of workflows, activities and signals. It imports only domain.
 //
-// The types are recorded in histories: only add fields.
+// The types are recorded in histories: after the first release, only add fields.
 package protocol
 
 import (
@@ -18,13 +18,13 @@ const (
 	outboxPrefix = "outbox/"
 )
 
-// OutboxQueue is the task queue of a channel's deliveries.
+// OutboxQueue returns the task queue of a channel's deliveries.
 func OutboxQueue(channel string) string { return outboxPrefix + channel }
 
 // Names of the signals.
 const (
-	MessageSignal  = "message"  // brings a [Message] to a session
-	ApprovalSignal = "approval" // brings a [Decision] to a workflow that waits for it
+	MessageSignal  = "message"  // carries a [MessageRef] to a session
+	ApprovalSignal = "approval" // carries an [ApprovalDecision] to the waiting workflow
 )
 
 // Names of the activities: the methods of the structs in package activities.
@@ -47,14 +47,14 @@ const (
 	ConsolidationWorkflow = "Consolidation"
 )
 
-// SpawnKind is the kind of the tool call that spawns a subagent: the workflow has a
-// part in it.
+// SpawnKind is the kind of the tool call that spawns a subagent; the workflow starts
+// it.
 const SpawnKind = "spawn"
 
-// ConsolidateSignal is the name of the signal that has a consolidation look again.
+// ConsolidateSignal asks a consolidation to look for more turns.
 const ConsolidateSignal = "consolidate"
 
-// StatusQuery is the name of the query that returns a session's [Status].
+// StatusQuery returns a session's [Status].
 const StatusQuery = "status"
 
 // Search attributes, all of type Keyword, set when a workflow starts.
@@ -64,30 +64,29 @@ const (
 	SearchSender  = "HoldfastSender"
 )
 
-// Types of errors that activities report as hopeless. A retry cannot help; the
-// user is told the message.
+// Types of non-retryable activity errors. The user is shown the message.
 const (
-	ErrorRefused = "Refused" // the provider refuses: bad key, unknown model, bad request
+	ErrorRefused = "Refused" // rejected by the provider: bad key, unknown model, bad request
 	ErrorTooLong = "TooLong" // the conversation does not fit the model
-	ErrorInvalid = "Invalid" // our own input makes no sense: a bug, or rows that were deleted
+	ErrorInvalid = "Invalid" // invalid input: a bug, or deleted rows
 )
 
-// PreviewLimit bounds, in bytes, each text that is put into a payload for a
-// person to see in the UI. [PayloadLimit] bounds a whole payload.
+// PreviewLimit bounds, in bytes, each text that a payload has for the UI.
+// [PayloadLimit] bounds a whole payload.
 const (
 	PreviewLimit = 1000
 	PayloadLimit = 8 << 10
 )
 
-// Message tells a session that a message was accepted. What it says is in the
-// store; Preview is for the UI.
+// MessageRef announces an accepted message to its session. The text is in the store;
+// Preview is for the UI.
 type MessageRef struct {
 	ID      string         `json:"id"`
 	Sender  string         `json:"sender,omitempty"`
 	Command domain.Command `json:"command,omitempty"`
 	Join    bool           `json:"join,omitempty"` // may join a running turn of the same sender
 	Preview string         `json:"preview,omitempty"`
-	Child   string         `json:"child,omitempty"` // it is the report of this subagent
+	Child   string         `json:"child,omitempty"` // the subagent whose report it is
 	Seq     int64          `json:"seq,omitempty"`   // its place in the session's inbox
 }
 
@@ -96,7 +95,7 @@ func NewMessageRef(m domain.Inbound) MessageRef {
 	return MessageRef{ID: m.ID, Sender: m.Sender, Command: m.Command, Join: !m.Queue, Child: m.Child, Seq: m.Seq}
 }
 
-// SessionInput starts a session's run, and is what continue-as-new carries.
+// SessionInput starts a run of a session; continue-as-new passes it on.
 type SessionInput struct {
 	Session domain.SessionRef `json:"session"`
 	Model   string            `json:"model,omitempty"` // as configured, for the UI
@@ -104,82 +103,83 @@ type SessionInput struct {
 	Limits  Limits            `json:"limits"`
 }
 
-// Limits bound a turn. They come from the starter's config and stay with the run.
+// Limits bound a turn. They come from the configuration of the process that started the
+// run.
 type Limits struct {
 	Steps         int `json:"steps"`                    // model calls in a turn
 	SubagentSteps int `json:"subagent_steps,omitempty"` // the same, of a subagent
 }
 
-// SessionState is the control state of a session, bounded.
+// SessionState is the control state of a session; its size is bounded.
 type SessionState struct {
-	Queue  []MessageRef `json:"queue,omitempty"`  // not taken yet, in order
-	Turn   *TurnState   `json:"turn,omitempty"`   // the turn to go on with, if continued in the middle of one
+	Queue  []MessageRef `json:"queue,omitempty"`  // not consumed yet, in order
+	Turn   *TurnState   `json:"turn,omitempty"`   // the turn in progress
 	Recent []string     `json:"recent,omitempty"` // message IDs seen lately, oldest first
 	Turns  int          `json:"turns,omitempty"`  // turns done in this chain of runs
-	// Children are the subagents whose report is to come.
+	// Children are the subagents that have not reported.
 	Children []Child `json:"children,omitempty"`
 }
 
-// Child is a subagent as its parent knows it.
+// Child is a subagent of a session.
 type Child struct {
 	ID    string `json:"id"` // key of the call that spawned it
 	Label string `json:"label"`
 }
 
-// ConsolidateInput asks to take earlier turns into a memory.
+// ConsolidateInput asks to consolidate earlier turns into a memory.
 type ConsolidateInput struct {
 	Scope string `json:"scope,omitempty"` // empty: start those that need it
 }
 
-// ConsolidateResult is the outcome of a consolidation.
+// ConsolidateResult is the result of a consolidation.
 type ConsolidateResult struct {
 	More    bool   `json:"more,omitempty"`    // there may be more turns to consolidate
 	Failure string `json:"failure,omitempty"` // of the workflow: why it ended without consolidating all
 }
 
-// ReportInput asks to end a subagent and to bring its report to its parent.
+// ReportInput asks to end a subagent and to report to its parent.
 type ReportInput struct {
 	Session domain.SessionRef `json:"session"` // the subagent's
 	ID      string            `json:"id"`      // key of the call that spawned it
 	Stopped bool              `json:"stopped,omitempty"`
 }
 
-// Turn is where a turn stands between two steps.
+// TurnState is the state of a turn between two steps.
 type TurnState struct {
 	ID       string   `json:"id"`
 	Sender   string   `json:"sender,omitempty"`
 	Joinable bool     `json:"joinable,omitempty"` // messages of the same sender may join it
 	Step     int      `json:"step"`               // the next step, from 1
-	Messages []string `json:"messages,omitempty"` // messages that the next step takes in
+	Messages []string `json:"messages,omitempty"` // messages that the next step consumes
 	Tokens   int      `json:"tokens,omitempty"`
 	Cost     int64    `json:"cost,omitempty"`     // see [CompleteResult]
 	Unpriced int      `json:"unpriced,omitempty"` // see [CompleteResult]
 }
 
-// Status is a session's answer to the status query.
+// Status answers [StatusQuery].
 type Status struct {
 	Turn   string `json:"turn,omitempty"`
 	Step   int    `json:"step,omitempty"`
-	Doing  string `json:"doing,omitempty"` // what is running now, for a person
+	Doing  string `json:"doing,omitempty"` // current activity, for people
 	Queued int    `json:"queued"`
 	Tokens int    `json:"tokens"` // of the running turn
 	Turns  int    `json:"turns"`
 	// Cost and Unpriced are of the running turn, as in [CompleteResult].
 	Cost     int64 `json:"cost,omitempty"`
 	Unpriced int   `json:"unpriced,omitempty"`
-	// Children are the subagents that are at work.
+	// Children are the running subagents.
 	Children []Child `json:"children,omitempty"`
 }
 
-// CompleteInput asks for one model call.
+// CompleteInput asks for a model call.
 type CompleteInput struct {
 	Session  domain.SessionRef `json:"session"`
 	Turn     string            `json:"turn"`
 	Step     int               `json:"step"`
-	Messages []string          `json:"messages,omitempty"` // messages taken in by this step
+	Messages []string          `json:"messages,omitempty"` // messages that this step consumes
 }
 
-// CompleteResult is what came of a model call.
+// CompleteResult is the result of a model call.
 type CompleteResult struct {
 	Preview string       `json:"preview,omitempty"`
 	Calls   []Call       `json:"calls,omitempty"`
@@ -188,14 +188,14 @@ type CompleteResult struct {
 	Model   string       `json:"model,omitempty"`
 	Usage   domain.Usage `json:"usage,omitzero"` // of the turn so far
 	Cost    int64        `json:"cost,omitempty"` // of the turn so far, in millionths of a US dollar, as far as known
-	// Unpriced is how many model calls of the turn so far have no known price.
+	// Unpriced counts the model calls of the turn so far without a known price.
 	Unpriced int `json:"unpriced,omitempty"`
-	// Answered is set when the message had been answered by an earlier turn:
-	// nothing was called. Outbox is then a reply not delivered yet, if any.
+	// Answered is set if an earlier turn answered the message: no call was made. Outbox
+	// is then its undelivered reply, if any.
 	Answered bool `json:"answered,omitempty"`
 }
 
-// Call is a tool call that the model asked for, with what the worker resolved.
+// Call is a tool call of the model, with its options.
 type Call struct {
 	Index    int           `json:"index"`
 	Name     string        `json:"name"`
@@ -205,60 +205,60 @@ type Call struct {
 	Timeout  time.Duration `json:"timeout"`
 }
 
-// CallToolInput asks for one tool call to be run.
+// CallToolInput asks to run a tool call.
 type CallToolInput struct {
 	Session domain.SessionRef `json:"session"`
 	Turn    string            `json:"turn"`
 	Step    int               `json:"step"`
 	Index   int               `json:"index"`
-	// Unasked is set where an answer to the call's approval is not waited for any more,
-	// since the user wrote something else.
-	Withdrawn bool `json:"unasked,omitempty"`
+	// Withdrawn is set if the call's approval is withdrawn because the user wrote
+	// something else.
+	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
-// CallToolResult is what came of a tool call.
+// CallToolResult is the result of a tool call.
 type CallToolResult struct {
 	Preview string `json:"preview,omitempty"`
 	Failed  bool   `json:"failed,omitempty"`
-	// Approval is set where nothing was run, because a person is to be asked first.
+	// Approval is set if the call was not run because it needs approval.
 	Approval *PendingApproval `json:"approval,omitempty"`
 }
 
-// Approval is a question whether a call may be run. When it is answered, or its time
-// has run out, the call is to be made again.
+// PendingApproval is an approval that a tool call needs. The call is repeated once it
+// is decided or has expired.
 type PendingApproval struct {
 	ID      string        `json:"id"`
-	Timeout time.Duration `json:"timeout"`           // from now on
-	Channel string        `json:"channel,omitempty"` // that Outbox is to be delivered to
-	Outbox  string        `json:"outbox,omitempty"`  // the question; empty for pull channels
+	Timeout time.Duration `json:"timeout"`           // from now
+	Channel string        `json:"channel,omitempty"` // of Outbox
+	Outbox  string        `json:"outbox,omitempty"`  // the message that asks; empty for pull channels
 }
 
-// Decision tells a workflow that an approval it waits for was decided.
+// ApprovalDecision tells a workflow that an approval was decided.
 type ApprovalDecision struct {
 	Approval string `json:"approval"`
 }
 
-// Ending says why a turn ended without the model having finished.
+// Ending is why a turn ended before the model finished.
 type Ending string
 
-// The ways a turn ends early.
+// The reasons why a turn ends early.
 const (
-	EndingFailed  Ending = "failed"  // an error that the user is told
+	EndingFailed  Ending = "failed"  // an error, shown to the user
 	EndingStopped Ending = "stopped" // the user stopped it
 	EndingLimit   Ending = "limit"   // it reached the limit of steps
 )
 
-// EndTurnInput asks to close a turn that the model did not finish.
+// EndTurnInput asks to end a turn that the model did not finish.
 type EndTurnInput struct {
 	Session  domain.SessionRef `json:"session"`
 	Turn     string            `json:"turn"`
-	Messages []string          `json:"messages,omitempty"` // taken in by the step that did not complete
+	Messages []string          `json:"messages,omitempty"` // of the step that did not complete
 	Ending   Ending            `json:"ending"`
-	Reason   string            `json:"reason,omitempty"` // what the user is told; empty for EndingStopped
-	Silent   bool              `json:"silent,omitempty"` // no delivery: another answer says it
+	Reason   string            `json:"reason,omitempty"` // shown to the user; empty for EndingStopped
+	Silent   bool              `json:"silent,omitempty"` // not delivered: another answer covers it
 }
 
-// EndTurnResult is what came of closing a turn.
+// EndTurnResult is the result of ending a turn.
 type EndTurnResult struct {
 	Outbox string `json:"outbox,omitempty"`
 }
@@ -269,22 +269,22 @@ type AnswerInput struct {
 	Message string            `json:"message"`
 	Command domain.Command    `json:"command"`
 	Status  *Status           `json:"status,omitempty"`  // for CommandStatus and CommandUsage
-	Stopped bool              `json:"stopped,omitempty"` // for CommandStop: there was something to stop
+	Stopped bool              `json:"stopped,omitempty"` // for CommandStop: something was stopped
 }
 
-// AnswerResult is what came of answering a command.
+// AnswerResult is the result of answering a command.
 type AnswerResult struct {
 	Outbox   string `json:"outbox,omitempty"`
-	Answered bool   `json:"answered,omitempty"` // it had been answered before; nothing was done
+	Answered bool   `json:"answered,omitempty"` // it was answered before; nothing was done
 }
 
-// DeliverInput asks for a reply to be sent.
+// DeliverInput asks to deliver an outbound message.
 type DeliverInput struct {
 	Outbox string `json:"outbox"`
 }
 
-// DeliverResult says what became of the reply.
+// DeliverResult is the result of a delivery.
 type DeliverResult struct {
 	PlatformID string `json:"platform_id,omitempty"`
-	Gone       bool   `json:"gone,omitempty"` // it cannot be delivered; it is kept in the store
+	Gone       bool   `json:"gone,omitempty"` // undeliverable, but kept in the store
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// subagentSteps bounds the model calls of a subagent's turn where it is not said.
+// subagentSteps is the default bound of a subagent's model calls.
 const subagentSteps = 15
 
-// SubagentInput starts the subagent that a call spawned, which has its task as the
-// one message to answer. Depth is 1 for one that a user's session spawned; steps
-// bounds its model calls, 0 for the usual.
+// SubagentInput returns the input of a subagent's workflow, with its task as the only
+// message. depth is 1 if a user's session spawned it; steps bounds its model calls, 0
+// for the default.
 func SubagentInput(callKey string, depth int, model string, steps int) SessionInput {
 	steps = cmp.Or(steps, subagentSteps)
 	task := domain.TaskMessage(callKey)

@@ -21,7 +21,7 @@ import (
 const removalLimit = 20
 
 // ErrCommandRuns says that a command of the session is still running.
-var ErrCommandRuns = fmt.Errorf("%w: a command is running", store.ErrAtWork)
+var ErrCommandRuns = fmt.Errorf("%w: a command is running", store.ErrSessionBusy)
 
 // Remover removes sessions with their attached files and commands.
 type Remover struct {

@@ -24,7 +24,7 @@ func (r Remover) RemoveUnused(ctx context.Context, before time.Time) (removed in
 		for _, key := range keys {
 			_, err := r.Remove(ctx, key, before)
 			switch {
-			case errors.Is(err, store.ErrAtWork), errors.Is(err, domain.ErrNotFound): // used or removed in the meantime
+			case errors.Is(err, store.ErrSessionBusy), errors.Is(err, domain.ErrNotFound): // used or removed in the meantime
 			case err != nil:
 				failed = err
 			default:

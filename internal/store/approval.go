@@ -17,11 +17,10 @@ func scanApproval(rows *sql.Rows) (a domain.Approval, err error) {
 		&a.Sender, &a.Status, &a.DecidedBy, &a.DecidedIn, stamp{&a.CreatedAt}, stamp{&a.ExpiresAt}, stamp{&a.DecidedAt})
 }
 
-// AskApproval stores a question about a call (Call, Turn, WorkflowID, Tool, Title,
-// Shown, Arguments) that waits for as long as timeout, and puts text into the outbox where
-// the turn's channel wants that; then outbox is its ID. One that is there is returned
-// as it is, but for one whose time has run out, which has expired. ErrTurnEnded if
-// the turn is not running, ErrConflict if the call had other arguments.
+// AskApproval stores an approval that expires after timeout and, for push channels,
+// puts text into the outbox under the ID outbox. An existing approval is returned
+// unchanged, except that an overdue one is marked as expired. ErrTurnEnded if the turn
+// is not running, ErrConflict if the call had other arguments.
 func (s *Store) AskApproval(ctx context.Context, a domain.Approval, timeout time.Duration, text string) (stored domain.Approval, outbox string, err error) {
 	a.ID = domain.ApprovalID(a.Call)
 	err = s.write(ctx, "ask for approval of "+a.Call, syncCommit, func(tx *runner) error {
@@ -64,7 +63,8 @@ func (s *Store) AskApproval(ctx context.Context, a domain.Approval, timeout time
 	return stored, outbox, err
 }
 
-// origin is where a turn was asked for: of a subagent's, where its parent's was.
+// origin returns the route of the request behind a turn: for a subagent, that of its
+// parent's turn.
 func (r *runner) origin(ctx context.Context, t turnRow) (domain.Route, error) {
 	subagent, is, err := one(ctx, r, scanSubagent, `SELECT `+subagentColumns+` FROM subagents WHERE session = $1`, t.Session)
 	if err != nil || is {
@@ -73,8 +73,8 @@ func (r *runner) origin(ctx context.Context, t turnRow) (domain.Route, error) {
 	return domain.Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}, nil
 }
 
-// DecideApproval answers a question. One that is answered already, has expired or is
-// not asked any more is returned as it is. ErrNotFound if there is no such question.
+// DecideApproval decides a waiting approval. Others are returned unchanged. ErrNotFound
+// if the approval does not exist.
 func (s *Store) DecideApproval(ctx context.Context, d domain.Decision) (a domain.Approval, err error) {
 	id := d.Approval
 	err = s.write(ctx, "decide approval "+id, syncCommit, func(tx *runner) error {
@@ -92,7 +92,7 @@ func (s *Store) DecideApproval(ctx context.Context, d domain.Decision) (a domain
 	return a, err
 }
 
-// Approval returns a question, or ErrNotFound.
+// Approval returns an approval, or ErrNotFound.
 func (s *Store) Approval(ctx context.Context, id string) (a domain.Approval, err error) {
 	err = s.read("read approval "+id, func(q *runner) error {
 		a, err = q.knownApproval(ctx, id)
@@ -101,14 +101,14 @@ func (s *Store) Approval(ctx context.Context, id string) (a domain.Approval, err
 	return a, err
 }
 
-// ApprovalDecidedIn returns the question that a message has answered, or ErrNotFound.
+// ApprovalDecidedIn returns the approval that a message decided, or ErrNotFound.
 func (s *Store) ApprovalDecidedIn(ctx context.Context, message string) (domain.Approval, error) {
 	return get(ctx, s, "look for what was decided in "+message, scanApproval, `SELECT `+approvalColumns+` FROM approvals
 		WHERE decided_in = $1 AND decided_in <> ''`, message)
 }
 
-// WaitingApprovals returns the questions that wait for an answer, oldest first;
-// those of one chat and thread if where names a channel, else all.
+// WaitingApprovals returns the waiting approvals, oldest first: those of one chat and
+// thread if where names a channel, else all.
 func (s *Store) WaitingApprovals(ctx context.Context, where domain.Route) ([]domain.Approval, error) {
 	return list(ctx, s, "look for approvals that wait", scanApproval, `SELECT `+approvalColumns+` FROM approvals
 		WHERE status = 'waiting' AND expires_at > $1 AND ($2 = '' OR channel = $2 AND chat = $3 AND thread = $4)
@@ -133,7 +133,7 @@ func (r *runner) expireApproval(ctx context.Context, id string) error {
 	return err
 }
 
-// dropApprovals takes back the questions of a turn that ends.
+// dropApprovals withdraws the waiting approvals of a turn that ends.
 func (r *runner) dropApprovals(ctx context.Context, turn string) error {
 	_, err := r.exec(ctx, `UPDATE approvals SET status = 'dropped', decided_at = $2 WHERE turn = $1 AND status = 'waiting'`, turn, now())
 	return err

@@ -11,7 +11,7 @@ func scanBacklog(rows *sql.Rows) (b domain.Backlog, err error) {
 	return b, rows.Scan(&b.Messages, &b.Turns, &b.Approvals)
 }
 
-// Backlog counts what there is to do. It reads nothing but that.
+// Backlog counts unfinished work.
 func (s *Store) Backlog(ctx context.Context) (b domain.Backlog, err error) {
 	err = s.read("count what there is to do", func(q *runner) error {
 		b, _, err = one(ctx, q, scanBacklog, `SELECT

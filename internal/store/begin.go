@@ -7,13 +7,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Begin makes true what holds when a step starts: the turn is there, and the
-// messages that the step takes in are consumed and have a row in the transcript.
-// It returns the turn as it is then. Messages that another turn consumed stay
-// with it. If the turn is not there and none of the messages is left for it,
-// nothing is made and Answered is set. An ended turn is not changed. ErrNotFound
-// for a message that was never accepted, and for a turn that is not there when
-// no message is given. Relaxed: whatever is saved for the turn later makes it last.
+// Begin prepares a step: it creates the turn if necessary, consumes the step's messages
+// and adds them to the transcript. Messages that another turn consumed stay there; if
+// all of them did and the turn does not exist, it is not created and Answered is set.
+// An ended turn is not changed. ErrNotFound for a message that was never accepted, and
+// for a turn that does not exist if no messages are given. The commit is asynchronous:
+// later writes of the turn make it durable.
 func (s *Store) Begin(ctx context.Context, in BeginInput) (begun domain.Step, err error) {
 	doing := fmt.Sprintf("begin %s step %d", in.Turn, in.Step)
 	var got taken
@@ -48,7 +47,7 @@ func (s *Store) Begin(ctx context.Context, in BeginInput) (begun domain.Step, er
 	return begun, err
 }
 
-// begun adds what came before.
+// begun adds the history.
 func (r *runner) begun(ctx context.Context, got taken, in BeginInput) (domain.Step, error) {
 	history, err := r.earlier(ctx, got.turn, in.Window)
 	if err != nil {
@@ -73,7 +72,7 @@ func (r *runner) begun(ctx context.Context, got taken, in BeginInput) (domain.St
 	return begun, nil
 }
 
-// promptText returns the system prompt of that hash.
+// promptText returns the system prompt with that hash.
 func (r *runner) promptText(ctx context.Context, hash string) (string, error) {
 	text, _, err := one(ctx, r, scanText, `SELECT content FROM prompts WHERE hash = $1`, hash)
 	return text, err

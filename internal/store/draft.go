@@ -57,8 +57,8 @@ func (s *Store) TakeDraft(ctx context.Context, turn string) (d domain.Draft, err
 	return d, err
 }
 
-// DropDraft forgets a turn's draft. Relaxed: nothing is wrong with a draft that is
-// dropped twice.
+// DropDraft forgets a turn's draft. The commit is asynchronous: dropping a
+// draft twice is harmless.
 func (s *Store) DropDraft(ctx context.Context, turn string) error {
 	_, err := s.exec(ctx, "drop draft of "+turn, asyncCommit, `DELETE FROM drafts WHERE turn = $1`, turn)
 	return err

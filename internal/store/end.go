@@ -10,11 +10,11 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// SaveCompletion stores a model's answer with what it cost, and ends the turn if
-// it is final; then outbox is the ID of the reply to deliver, if a message of the
-// turn wants that. The first writer wins; all are given what is stored.
-// ErrTurnEnded if the turn is not running and has no such completion, ErrNotFound
-// if there is no such turn.
+// SaveCompletion stores a completion and its cost, and ends the turn if it is final;
+// outbox is then the ID of the reply to deliver, if any message of the turn asks for
+// delivery. The first writer wins; later ones get what is stored. ErrTurnEnded if the
+// turn is not running and has no such completion, ErrNotFound if the turn does not
+// exist.
 func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored domain.Message, outbox string, err error) {
 	m := c.Message
 	m.Turn, m.Step, m.Index, m.Role = c.Turn, c.Step, 0, domain.RoleAssistant
@@ -49,8 +49,7 @@ func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored domain
 	return stored, outbox, err
 }
 
-// account stores what a completion cost and what it was prompted with, and adds
-// it to t.
+// account stores a completion's cost and system prompt and adds the cost to t.
 func (r *runner) account(ctx context.Context, t *turnRow, c Completion) error {
 	t.Steps++
 	t.Usage.PromptTokens += c.Usage.PromptTokens
@@ -83,11 +82,10 @@ func (r *runner) insertUsage(ctx context.Context, c Completion) error {
 	return err
 }
 
-// EndTurn closes a turn that the model did not finish, and leaves a transcript
-// that a model accepts: the messages are consumed, each tool call has a result,
-// and the reply, if there is one, stands as the last completion. It returns the turn as it then is;
-// an ended one is not changed. If there is no such turn and no message left for
-// it, nothing is made and the turn returned has no ID.
+// EndTurn ends a turn that the model did not finish and leaves a transcript that models
+// accept: the messages are consumed, each tool call has a result, and the reply, if
+// any, is the last completion. It returns the turn; an ended one is not changed. If the
+// turn does not exist and another one consumed its messages, the result has no ID.
 func (s *Store) EndTurn(ctx context.Context, e End) (turn domain.Turn, err error) {
 	err = s.write(ctx, "end "+e.Turn, syncCommit, func(tx *runner) error {
 		got, err := tx.take(ctx, BeginInput{
@@ -101,7 +99,7 @@ func (s *Store) EndTurn(ctx context.Context, e End) (turn domain.Turn, err error
 		if turn.ID == "" || turn.Status != domain.TurnRunning {
 			return nil
 		}
-		if err := tx.fill(ctx, got.rows, e.Fill); err != nil {
+		if err := tx.fillMissingResults(ctx, got.rows, e.Fill); err != nil {
 			return err
 		}
 		if e.Reply != "" {
@@ -122,8 +120,8 @@ func (s *Store) EndTurn(ctx context.Context, e End) (turn domain.Turn, err error
 	return turn, err
 }
 
-// fill gives each tool call without a result one that says text.
-func (r *runner) fill(ctx context.Context, rows []domain.Message, text string) error {
+// fillMissingResults adds a result with the text to each tool call without one.
+func (r *runner) fillMissingResults(ctx context.Context, rows []domain.Message, text string) error {
 	type call struct{ step, index int }
 	answered := map[call]bool{}
 	for _, m := range rows {
@@ -156,18 +154,17 @@ type AnswerInput struct {
 	Reply      string
 	WorkflowID string
 	RunID      string
-	Reset      bool // begin a new epoch: the transcript so far is not shown to the model again
+	Reset      bool // begin a new epoch: the model no longer sees the transcript so far
 	Stop       bool // stop the session's subagents
 	Silent     bool // make no outbox row
-	// Model is what the session is told to use, as provider/model, or empty for the
-	// configured one; nil changes nothing.
+	// Model is the session's new model, as provider/model, or empty for the configured
+	// one; nil changes nothing.
 	Model *string
 }
 
-// Answer answers a command: it consumes the message with a turn of its own that
-// has no transcript. If a turn consumed the message before, that is returned,
-// fresh is false and nothing is changed. ErrNotFound if the message was never
-// accepted.
+// Answer answers a command: it consumes the message with a turn without transcript. If
+// a turn consumed the message before, that turn is returned, fresh is false and nothing
+// is changed. ErrNotFound if the message was never accepted.
 func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn domain.Turn, fresh bool, err error) {
 	err = s.write(ctx, "answer "+in.Message, syncCommit, func(tx *runner) error {
 		epoch, err := tx.touchSession(ctx, in.Session, in.Channel)

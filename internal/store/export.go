@@ -7,13 +7,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Export is what there is to export of a session.
+// Export is a session to export.
 type Export struct {
 	Session domain.Session
 	Turns   []ExportTurn // those that have ended, oldest first
 }
 
-// ExportTurn is an ended turn of a session that is exported.
+// ExportTurn is an ended turn of an exported session.
 type ExportTurn struct {
 	ID       string
 	Messages int
@@ -39,8 +39,8 @@ func scanExportTurn(rows *sql.Rows) (t ExportTurn, err error) {
 	return t, rows.Scan(&t.ID, &t.Past, &t.Messages)
 }
 
-// ExportMessages returns the messages of a turn, in order. Full is all of a result's
-// output where Content is a part of it.
+// ExportMessages returns the messages of a turn, in order. Full is set on results whose
+// Content was cut.
 func (s *Store) ExportMessages(ctx context.Context, turn string) (all []domain.Message, err error) {
 	err = s.read("read messages of "+turn, func(q *runner) error {
 		if all, err = q.messages(ctx, turn); err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // SaveGathered stores what belongs to a message. The first writer wins; all are
-// given what is stored. ErrNotFound if the message was never accepted. Relaxed: it
-// can be gathered again.
+// given what is stored. ErrNotFound if the message was never accepted. The commit is
+// asynchronous: it can be gathered again.
 func (s *Store) SaveGathered(ctx context.Context, id string, g domain.Gathered) (in domain.Inbound, err error) {
 	text, err := encode(true, g)
 	if err != nil {

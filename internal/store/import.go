@@ -9,10 +9,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// ErrNotEmpty is returned where a session would have to be new.
+// ErrNotEmpty reports a session that already has turns.
 var ErrNotEmpty = errors.New("the session has turns already")
 
-// Import is a conversation that was held elsewhere.
+// Import is a conversation from another system.
 type Import struct {
 	Session   string
 	Route     domain.Route // of the session; Sender is not used
@@ -21,7 +21,7 @@ type Import struct {
 	Append    bool         // to the session's other turns, if it has any
 }
 
-// ImportTurn is a turn that was held elsewhere.
+// ImportTurn is a turn from another system.
 type ImportTurn struct {
 	ID       string
 	Scope    string           // whose memory it belongs to; empty: nobody's
@@ -31,7 +31,7 @@ type ImportTurn struct {
 
 // Import stores turns, as ones that are done, that are not there yet, and returns
 // how many. ErrNotEmpty if the session has other turns and they are not to be
-// appended, ErrAtWork if it has something to do.
+// appended, ErrSessionBusy if it has something to do.
 func (s *Store) Import(ctx context.Context, in Import) (added int, err error) {
 	missing, err := s.missing(ctx, in.Turns)
 	if err != nil || len(missing) == 0 {
@@ -82,7 +82,7 @@ func (s *Store) missing(ctx context.Context, turns []ImportTurn) (missing []Impo
 	return missing, err
 }
 
-// missing returns the turns that are not there.
+// missing returns the turns that do not exist yet.
 func (r *runner) missing(ctx context.Context, turns []ImportTurn) (missing []ImportTurn, err error) {
 	for _, t := range turns {
 		_, found, err := one(ctx, r, scanCount, `SELECT 1 FROM turns WHERE id = $1`, t.ID)

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// sweepAfter is how long an accepted message has, to be consumed, before the
-// sweeper looks after it.
+// sweepAfter is how long an accepted message may stay unconsumed before the sweeper
+// signals it again.
 const sweepAfter = 30 * time.Second
 
 const inboundColumns = `inbox.seq, inbox.id, inbox.platform_id, inbox.session, inbox.channel, inbox.chat, inbox.thread,
@@ -110,9 +110,8 @@ func (s *Store) Inbound(ctx context.Context, id string) (in domain.Inbound, err 
 	return in, err
 }
 
-// MessageState returns an accepted message and the turn that consumed it, nil
-// while there is none; or ErrNotFound. A turn that was removed is one that is done
-// and has no reply.
+// MessageState returns an accepted message and the turn that consumed it, nil if none
+// has; or ErrNotFound. A removed turn is returned as done, without a reply.
 func (s *Store) MessageState(ctx context.Context, id string) (in domain.Inbound, turn *domain.Turn, err error) {
 	err = s.read("read state of message "+id, func(q *runner) error {
 		if in, err = q.inbound(ctx, id); err != nil || in.Turn == "" {
@@ -126,7 +125,7 @@ func (s *Store) MessageState(ctx context.Context, id string) (in domain.Inbound,
 }
 
 // Postpone sets when the sweeper looks at a message next. It does nothing to one
-// that was consumed. Relaxed.
+// that was consumed. The commit is asynchronous.
 func (s *Store) Postpone(ctx context.Context, id string, until time.Time) error {
 	_, err := s.exec(ctx, "postpone message "+id, asyncCommit, `UPDATE inbox SET next_sweep_at = $2 WHERE id = $1 AND turn IS NULL`, id, until)
 	return err
@@ -140,8 +139,8 @@ func (r *runner) inbound(ctx context.Context, id string) (domain.Inbound, error)
 	return in, err
 }
 
-// consume gives a message to a turn, unless another has it: then that one's ID
-// is in Turn of what is returned.
+// consume assigns a message to a turn unless another turn has it: Turn of the result is
+// then the other turn.
 func (r *runner) consume(ctx context.Context, id, turn string) (domain.Inbound, error) {
 	in, taken, err := one(ctx, r, scanInbound, `UPDATE inbox SET turn = $2
 		WHERE id = $1 AND (turn IS NULL OR turn = $2) RETURNING `+inboundColumns, id, turn)

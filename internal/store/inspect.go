@@ -17,11 +17,11 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// inspectLimit bounds, in bytes, the SQLite files that are read whole to see
-// whether they are sound.
+// inspectLimit bounds, in bytes, the SQLite files that are checked for damage as a
+// whole.
 const inspectLimit = 256 << 20
 
-// Condition is how [Inspect] found a database.
+// Condition is the result of [Inspect].
 type Condition struct {
 	Exists  bool  // there is something; else the rest is zero
 	Version int64 // of its tables; 0: none are made yet
@@ -34,9 +34,8 @@ type Condition struct {
 	UsedAt   time.Time // when a session was used last; zero: never
 }
 
-// Inspect looks at a database and changes nothing: a missing one is not made, and
-// old tables are not migrated. An error means that it is damaged, or cannot be
-// reached or written, and says which and what to do.
+// Inspect examines a database without creating, migrating or changing it. An error
+// means that it is damaged, unreachable or not writable, and says what to do.
 func Inspect(ctx context.Context, dsn string) (Condition, error) {
 	c, err := inspect(ctx, dsn)
 	if err != nil {
@@ -96,8 +95,8 @@ func quickCheck(ctx context.Context, db *sql.DB, path string) error {
 	return nil
 }
 
-// examine reads what is the same in both dialects. HasVersion asks whether the
-// table of versions is there.
+// examine is the part that both dialects share. hasVersion asks whether the version
+// table exists.
 func examine(ctx context.Context, db *sql.DB, d dialect, folder, hasVersion string) (c Condition, err error) {
 	c.Exists = true
 	if c.Latest, err = latest(folder); err != nil {
@@ -134,7 +133,7 @@ func explained(d dialect, err error) error {
 	return d.explain(err)
 }
 
-// latest is the version of the newest migration.
+// latest returns the version of the newest migration.
 func latest(folder string) (newest int64, err error) {
 	files, err := fs.ReadDir(migrations, "migrations/"+folder)
 	if err != nil {

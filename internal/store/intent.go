@@ -16,9 +16,9 @@ func scanIntent(rows *sql.Rows) (i Intent, err error) {
 	return i, err
 }
 
-// Intend stores what a tool call is about to do, unless that is stored already,
-// and returns what is; fresh says that it was not. ErrTurnEnded if the turn is not
-// running and nothing is stored.
+// Intend stores what a tool call is about to do unless an intent is stored already, and
+// returns the stored one; fresh reports whether it is new. ErrTurnEnded if the turn is
+// not running and has no such intent.
 func (s *Store) Intend(ctx context.Context, in Intent) (stored []byte, fresh bool, err error) {
 	if in.Data == nil {
 		in.Data = []byte{}
@@ -49,7 +49,7 @@ func (s *Store) Intend(ctx context.Context, in Intent) (stored []byte, fresh boo
 	return stored, fresh, nil
 }
 
-// Intents returns all that the tool calls of a turn said they were about to do.
+// Intents returns the intents of all tool calls of a turn.
 func (s *Store) Intents(ctx context.Context, turn string) ([]Intent, error) {
 	return list(ctx, s, "read intents of "+turn, scanIntent, `SELECT turn, call, part, data FROM intents
 		WHERE turn = $1 ORDER BY created_at, call, part`, turn)

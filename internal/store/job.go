@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// ErrBusy is returned where an earlier message is not answered yet.
+// ErrBusy reports that an earlier message is not answered yet.
 var ErrBusy = errors.New("an earlier message is not answered yet")
 
 const jobColumns = `id, name, message, kind, spec, zone, session, channel, chat, thread, push, sender, sender_name,
@@ -23,9 +23,9 @@ func scanJob(rows *sql.Rows) (j domain.Job, err error) {
 		&j.Paused, &j.Scheduled, stamp{&j.CreatedAt}, stamp{&j.FiredAt}, stamp{&j.EndedAt}, &j.Removed)
 }
 
-// AddJob stores a job that a turn makes: session and route are the turn's. Without a
-// turn they are taken as given. One that is there is returned as it is. ErrTooMany
-// if the session has as many as limit says, ErrTurnEnded if the turn is not running.
+// AddJob stores a job with the session and route of the turn that creates it; without a
+// turn, as given. An existing job is returned unchanged. ErrTooMany if the session has
+// limit active jobs, ErrTurnEnded if the turn is not running.
 func (s *Store) AddJob(ctx context.Context, j domain.Job, turn string, limit int) (stored domain.Job, err error) {
 	err = s.write(ctx, "add job "+j.ID, syncCommit, func(tx *runner) error {
 		var found bool
@@ -53,8 +53,8 @@ func (s *Store) AddJob(ctx context.Context, j domain.Job, turn string, limit int
 	return stored, err
 }
 
-// routeJob gives a job the route of a turn. What a job's own turn makes belongs to
-// the conversation that the job was made in.
+// routeJob gives a job the route of a turn. A job created by another job's turn belongs
+// to the conversation in which that job was created.
 func (r *runner) routeJob(ctx context.Context, j *domain.Job, turn string) error {
 	t, err := r.turn(ctx, turn, r.sql.forUpdate)
 	if err != nil {
@@ -72,7 +72,8 @@ func (r *runner) routeJob(ctx context.Context, j *domain.Job, turn string) error
 	return err
 }
 
-// madeIn returns the session in which a job was made, if session is the job's own.
+// madeIn returns the session that created the job if session is a job's own, else
+// session.
 func (r *runner) madeIn(ctx context.Context, session string) (string, error) {
 	parent, found, err := r.job(ctx, domain.JobOf(session))
 	if err != nil || !found {
@@ -81,8 +82,8 @@ func (r *runner) madeIn(ctx context.Context, session string) (string, error) {
 	return parent.Session, nil
 }
 
-// Jobs returns the jobs of a session that go on, oldest first; of all sessions if
-// session is empty. For a job's own session they are those of where it was made.
+// Jobs returns the active jobs of a session, oldest first; of all sessions if session
+// is empty. For a job's own session they are those of the session that created it.
 func (s *Store) Jobs(ctx context.Context, session string) (all []domain.Job, err error) {
 	err = s.read("read jobs", func(q *runner) error {
 		if session, err = q.madeIn(ctx, session); err != nil {
@@ -95,26 +96,26 @@ func (s *Store) Jobs(ctx context.Context, session string) (all []domain.Job, err
 	return all, err
 }
 
-// AllJobs returns the jobs of all sessions, those that have ended too, oldest first.
+// AllJobs returns the jobs of all sessions, including ended ones, oldest first.
 func (s *Store) AllJobs(ctx context.Context) ([]domain.Job, error) {
 	return list(ctx, s, "read all jobs", scanJob, `SELECT `+jobColumns+` FROM jobs ORDER BY created_at, id`)
 }
 
-// JobTurns returns the last turns that messages of a job began, newest first.
+// JobTurns returns the last turns that a job began, newest first.
 func (s *Store) JobTurns(ctx context.Context, id string, limit int) ([]domain.Turn, error) {
 	return list(ctx, s, "read turns of job "+id, scanDomainTurn, `SELECT `+turnColumns+` FROM turns WHERE id IN (
 			SELECT id FROM inbox WHERE job = $1 AND job <> '' AND turn = id ORDER BY seq DESC LIMIT $2)
 		ORDER BY seq DESC`, id, limit)
 }
 
-// UnsettledJobs returns the jobs whose schedule may need to be seen to: those that
-// go on and have none or fire once, and those that ended and have one.
+// UnsettledJobs returns the jobs whose Temporal schedule may need a change: active jobs
+// that have none or fire once, and ended jobs that still have one.
 func (s *Store) UnsettledJobs(ctx context.Context) ([]domain.Job, error) {
 	return list(ctx, s, "read unsettled jobs", scanJob, `SELECT `+jobColumns+` FROM jobs
 		WHERE (ended_at = 0 AND (kind = 'at' OR NOT scheduled)) OR (ended_at > 0 AND scheduled) ORDER BY created_at, id`)
 }
 
-// Job returns a job, also one that has ended, or ErrNotFound.
+// Job returns a job, including an ended one, or ErrNotFound.
 func (s *Store) Job(ctx context.Context, id string) (domain.Job, error) {
 	return get(ctx, s, "read job "+id, scanJob, jobByID, id)
 }
@@ -124,12 +125,12 @@ func (s *Store) ScheduledJob(ctx context.Context, id string, scheduled bool) err
 	return s.changeJob(ctx, id, `scheduled = $2 WHERE id = $1`, scheduled)
 }
 
-// PauseJob records whether a job is paused. ErrNotFound if no such job goes on.
+// PauseJob pauses or resumes a job. ErrNotFound if no such job is active.
 func (s *Store) PauseJob(ctx context.Context, id string, paused bool) error {
 	return s.changeJob(ctx, id, `paused = $2 WHERE id = $1 AND ended_at = 0`, paused)
 }
 
-// RemoveJob ends a job. ErrNotFound if no such job goes on.
+// RemoveJob ends a job. ErrNotFound if no such job is active.
 func (s *Store) RemoveJob(ctx context.Context, id string) error {
 	return s.changeJob(ctx, id, `ended_at = $2, removed = TRUE WHERE id = $1 AND ended_at = 0`, now())
 }
@@ -142,7 +143,7 @@ func (r *runner) job(ctx context.Context, id string) (domain.Job, bool, error) {
 	return one(ctx, r, scanJob, jobByID, id)
 }
 
-// Firing is a message that somebody gets from the clock.
+// Firing is one occurrence of a job or the heartbeat.
 type Firing struct {
 	Message domain.Inbound // with what a channel would be asked for in Gathered
 	Job     string         // whose message it is; empty: nobody's
@@ -151,8 +152,8 @@ type Firing struct {
 	Beside  string         // another session, to be used in that case; empty: there is none
 }
 
-// Fire accepts a message of a job, once. ErrNotFound if the job does not go on,
-// ErrBusy if it is skipped.
+// Fire accepts the message of a firing once. ErrNotFound if the job is not active,
+// ErrBusy if the firing is skipped.
 func (s *Store) Fire(ctx context.Context, f Firing) (stored domain.Inbound, err error) {
 	err = s.write(ctx, "fire "+f.Message.ID, syncCommit, func(tx *runner) error {
 		stored, err = tx.inbound(ctx, f.Message.ID)
@@ -178,8 +179,8 @@ func (s *Store) Fire(ctx context.Context, f Firing) (stored domain.Inbound, err 
 	return stored, err
 }
 
-// busy reports whether a session still has to answer a message of the job that in
-// is a message of; if it is the job's own, any message.
+// busy reports whether the session has an unanswered message of the job; in a job's own
+// session, any unanswered message.
 func (r *runner) busy(ctx context.Context, in domain.Inbound) (bool, error) {
 	job := in.Job
 	if in.Session == domain.JobSession(job) {

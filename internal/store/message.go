@@ -51,8 +51,8 @@ func rank(role domain.Role) int {
 	}
 }
 
-// insertMessage stores a row, unless it is there, and returns the one that is. It
-// was made now, unless it says when.
+// insertMessage stores a row unless it exists, and returns the stored one. CreatedAt
+// defaults to now.
 func (r *runner) insertMessage(ctx context.Context, m domain.Message) (stored domain.Message, fresh bool, err error) {
 	calls, err := encodeCalls(m.ToolCalls)
 	if err != nil {
@@ -96,9 +96,9 @@ func (r *runner) messages(ctx context.Context, turn string) ([]domain.Message, e
 		WHERE turn = $1 ORDER BY step, rank, idx`, turn)
 }
 
-// earlier returns the last rows of the ended turns before t in its epoch that are
-// not consolidated, at most window of them, from a user message on. Where a long turn
-// leaves none, what was asked and answered last stands for all.
+// earlier returns the last rows, at most window, of the unconsolidated turns before t
+// in its epoch, starting at a user message. If a long turn leaves none, it returns the
+// gist of the last turn.
 func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]domain.Message, error) {
 	if window <= 0 {
 		return nil, nil
@@ -118,8 +118,7 @@ func (r *runner) earlier(ctx context.Context, t turnRow, window int) ([]domain.M
 	return r.gist(ctx, t)
 }
 
-// gist returns the user messages and the answer of the last turn before t in its
-// epoch.
+// gist returns the user messages and the answer of the last turn before t in its epoch.
 func (r *runner) gist(ctx context.Context, t turnRow) ([]domain.Message, error) {
 	last, found, err := one(ctx, r, scanText, `SELECT id FROM turns
 		WHERE session = $1 AND epoch = $2 AND seq < $3 AND status <> 'running' AND steps > 0 ORDER BY seq DESC LIMIT 1`,
@@ -136,7 +135,7 @@ func (s *Store) Completion(ctx context.Context, turn string, step int) (domain.M
 	return get(ctx, s, fmt.Sprintf("read completion of %s step %d", turn, step), scanMessage, messageByKey, turn, step, rankCompletion, 0)
 }
 
-// Result returns the result of a tool call, and whether there is one.
+// Result returns the result of a tool call and whether it exists.
 func (s *Store) Result(ctx context.Context, turn string, step, index int) (m domain.Message, found bool, err error) {
 	err = s.read(fmt.Sprintf("read result of %s step %d call %d", turn, step, index), func(q *runner) error {
 		m, found, err = q.message(ctx, turn, step, rankResult, index)
@@ -145,8 +144,8 @@ func (s *Store) Result(ctx context.Context, turn string, step, index int) (m dom
 	return m, found, err
 }
 
-// FullResult returns all of a tool call's output, also where the transcript has
-// only a part of it; or ErrNotFound.
+// FullResult returns the whole output of a tool call, even if the transcript has only a
+// part of it; or ErrNotFound.
 func (s *Store) FullResult(ctx context.Context, turn string, step, index int) ([]byte, error) {
 	return get(ctx, s, fmt.Sprintf("read full result of %s step %d call %d", turn, step, index), scanOutput,
 		`SELECT output, content FROM messages WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`, turn, step, rankResult, index)
@@ -160,9 +159,9 @@ func scanOutput(rows *sql.Rows) (output []byte, err error) {
 	return []byte(content), nil
 }
 
-// SaveResult stores the result of a tool call: Turn, Step and Index of m say
-// which. The first writer wins; all are given what is stored. ErrTurnEnded if the
-// turn is not running and has no such result.
+// SaveResult stores the result of the tool call given by Turn, Step and Index. The
+// first writer wins; later ones get what is stored. ErrTurnEnded if the turn is not
+// running and has no such result.
 func (s *Store) SaveResult(ctx context.Context, m domain.Message) (stored domain.Message, err error) {
 	m.Role = domain.RoleTool
 	err = s.write(ctx, fmt.Sprintf("save result of %s step %d call %d", m.Turn, m.Step, m.Index), syncCommit, func(tx *runner) error {

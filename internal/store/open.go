@@ -15,7 +15,7 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Options say which database a [Store] is kept in.
+// Options configure a [Store].
 type Options struct {
 	// DSN is the path of an SQLite file, made with its folder if absent, or a
 	// postgres:// URL.
@@ -24,12 +24,11 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Store is the database. Its methods are safe for concurrent use, each is one
-// transaction, and each may be repeated after an error. What a method returned
-// without an error survives a power cut, unless its comment says asynchronous.
-//
-// Text is stored as valid UTF-8 without NUL: what is not comes back as U+FFFD.
-// Times come back in UTC, cut to microseconds.
+// Store is the database. Its methods are safe for concurrent use; each is one
+// transaction and may be repeated after an error. A write that returned without an
+// error survives a power failure unless its comment says asynchronous. Text is stored
+// as valid UTF-8 without NUL; anything else becomes U+FFFD. Times are returned in UTC
+// with microsecond precision.
 type Store struct {
 	db dialect
 	// writes and reads are the prepared statements of the writing connection and
@@ -64,9 +63,9 @@ type fragments struct {
 	forget        string // removes a turn from the full-text index
 }
 
-// Open opens the database, makes or migrates its tables, and returns it. Several
-// processes may have the same one open, and may open it at the same time. An
-// error says which database it is about and, where it can, what to do.
+// Open opens the database and creates or migrates its tables. Several processes may
+// open the same database, even at the same time. Errors name the database and, where
+// possible, the remedy.
 func Open(ctx context.Context, opts Options) (*Store, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -85,7 +84,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	return &Store{db: db, writes: newStatements(db.write), reads: newStatements(db.read)}, nil
 }
 
-// Close ends all connections. Methods that are still running fail.
+// Close closes all connections. Running methods fail.
 func (s *Store) Close() error {
 	if err := s.db.close(); err != nil {
 		return fmt.Errorf("close store: %w", err)

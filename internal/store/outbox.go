@@ -18,11 +18,10 @@ func scanOutbound(rows *sql.Rows) (out domain.Outbound, err error) {
 	return out, err
 }
 
-// ClaimOutbox claims a reply for one attempt to deliver it, which fences off all
-// earlier attempts. One that is sent or failed is returned without a claim. In a
-// returned reply Claimed says that there is an earlier claim that neither
-// [Store.Release] nor another record closed: it may have been posted.
-// ErrNotFound if there is no such reply.
+// ClaimOutbox claims a message for one delivery attempt and fences off all earlier
+// ones. A sent or failed message is returned without a claim. Claimed reports an
+// earlier claim that is still open: the message may have been posted. ErrNotFound if
+// the message does not exist.
 func (s *Store) ClaimOutbox(ctx context.Context, id string) (out domain.Outbound, err error) {
 	err = s.write(ctx, "claim reply "+id, syncCommit, func(tx *runner) error {
 		var found bool
@@ -38,26 +37,25 @@ func (s *Store) ClaimOutbox(ctx context.Context, id string) (out domain.Outbound
 	return out, err
 }
 
-// MarkSent records that the reply was posted. ErrFenced if a later claim was made.
+// MarkSent records that the message was posted. ErrFenced if a later claim was made.
 func (s *Store) MarkSent(ctx context.Context, id string, fence int64, platformID string) error {
 	return s.mark(ctx, "mark sent", id, fence, domain.OutboxSent, `platform_id = $4, claims = 0`, platformID)
 }
 
-// MarkFailed records that the reply cannot be delivered. ErrFenced if a later
-// claim was made.
+// MarkFailed records that the message cannot be delivered. ErrFenced if a later claim
+// was made.
 func (s *Store) MarkFailed(ctx context.Context, id string, fence int64, reason string) error {
 	return s.mark(ctx, "mark failed", id, fence, domain.OutboxFailed, `error = $4, claims = 0`, reason)
 }
 
-// Release records that the claimed attempt certainly did not post, and why. It
-// says nothing of earlier attempts. Only the first release of a claim counts.
-// ErrFenced if a later claim was made.
+// Release records that the claimed attempt did not post, and why; it does not affect
+// earlier attempts. Repeating it has no effect. ErrFenced if a later claim was made.
 func (s *Store) Release(ctx context.Context, id string, fence int64, reason string) error {
 	return s.mark(ctx, "release", id, fence, domain.OutboxPending,
 		`error = $4, claims = claims - CASE WHEN claimed_at > 0 THEN 1 ELSE 0 END, claimed_at = 0`, reason)
 }
 
-// mark moves a claimed reply from pending to state. To do so again is no error.
+// mark moves a claimed message from pending to state. Repeating it is not an error.
 func (s *Store) mark(ctx context.Context, doing, id string, fence int64, state domain.OutboxState, set, note string) error {
 	return s.write(ctx, doing+" "+id, syncCommit, func(tx *runner) error {
 		changed, err := tx.exec(ctx, `UPDATE outbox SET state = $3, updated_at = $5, `+set+`

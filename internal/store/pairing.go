@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Pairing is a sender who asked to be let in.
+// Pairing is a sender's request to be admitted.
 type Pairing struct {
 	Channel    string
 	Sender     string
@@ -25,8 +25,8 @@ func scanPairing(rows *sql.Rows) (p Pairing, err error) {
 	return p, rows.Scan(&p.Channel, &p.Sender, &p.Name, &p.Code, stamp{&p.CreatedAt}, stamp{&p.ApprovedAt})
 }
 
-// Pair stores that a sender asked to be let in, with a new code, and returns what
-// is stored: the earlier code while that can be approved.
+// Pair stores a sender's request with a new code and returns the stored one: the
+// earlier code while it is still valid.
 func (s *Store) Pair(ctx context.Context, p Pairing) (stored Pairing, err error) {
 	err = s.write(ctx, "pair "+p.Sender, syncCommit, func(tx *runner) error {
 		stored, _, err = one(ctx, tx, scanPairing, `INSERT INTO pairings (`+pairingColumns+`) VALUES ($1, $2, $3, $4, $5, 0)
@@ -39,8 +39,8 @@ func (s *Store) Pair(ctx context.Context, p Pairing) (stored Pairing, err error)
 	return stored, err
 }
 
-// ApprovePairing lets the sender in who was given the code. ErrNotFound if the code
-// is unknown or older than an hour. To approve again changes nothing.
+// ApprovePairing admits the sender with that code. ErrNotFound if the code is unknown
+// or older than an hour. Approving again has no effect.
 func (s *Store) ApprovePairing(ctx context.Context, code string) (p Pairing, err error) {
 	err = s.write(ctx, "approve pairing", syncCommit, func(tx *runner) error {
 		p, err = must(ctx, tx, scanPairing, `UPDATE pairings
@@ -51,7 +51,7 @@ func (s *Store) ApprovePairing(ctx context.Context, code string) (p Pairing, err
 	return p, err
 }
 
-// Paired reports whether a sender was let in.
+// Paired reports whether a sender was admitted.
 func (s *Store) Paired(ctx context.Context, channel, sender string) (paired bool, err error) {
 	err = s.read("look for a pairing", func(q *runner) error {
 		_, paired, err = one(ctx, q, scanCount, `SELECT 1 FROM pairings WHERE channel = $1 AND sender = $2 AND approved_at > 0`, channel, sender)
@@ -60,13 +60,13 @@ func (s *Store) Paired(ctx context.Context, channel, sender string) (paired bool
 	return paired, err
 }
 
-// Pairings returns who asked to be let in and can be, and who was, newest first.
+// Pairings returns the admitted senders and the valid requests, newest first.
 func (s *Store) Pairings(ctx context.Context) ([]Pairing, error) {
 	return list(ctx, s, "read pairings", scanPairing, `SELECT `+pairingColumns+` FROM pairings
 		WHERE approved_at > 0 OR created_at >= $1 ORDER BY created_at DESC`, now().Add(-pairingAge))
 }
 
-// DropPairing shuts a sender out again. ErrNotFound if there is no such pairing.
+// DropPairing revokes a pairing. ErrNotFound if it does not exist.
 func (s *Store) DropPairing(ctx context.Context, channel, sender string) error {
 	return s.change(ctx, "drop pairing", `DELETE FROM pairings WHERE channel = $1 AND sender = $2`, channel, sender)
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Send puts a message into the outbox beside the turn's reply: Out says what and
-// where, its ID is the caller's. One that is there is left as it is. ErrTurnEnded
-// if the turn is not running and has no such message.
+// Send puts a message into the outbox in addition to the turn's reply, under an ID
+// chosen by the caller. An existing message is left unchanged. ErrTurnEnded if the turn
+// is not running and has no such message.
 func (s *Store) Send(ctx context.Context, out domain.Outbound) error {
 	return s.write(ctx, "send message "+out.ID, syncCommit, func(tx *runner) error {
 		t, err := tx.turn(ctx, out.Turn, tx.sql.forShare)
@@ -27,8 +27,8 @@ func (s *Store) Send(ctx context.Context, out domain.Outbound) error {
 	})
 }
 
-// said reports whether the turn has sent a message of its own to where its reply
-// would go, since it last took in what a user said.
+// said reports whether the turn has sent its own message to the chat of its reply since
+// it last consumed a user's message.
 func (r *runner) said(ctx context.Context, t turnRow) (bool, error) {
 	_, said, err := one(ctx, r, scanCount, `SELECT 1 FROM outbox
 		WHERE turn = $1 AND parent = '' AND file = '' AND approval = '' AND state = 'sent' AND channel = $2 AND chat = $3 AND thread = $4
@@ -37,9 +37,9 @@ func (r *runner) said(ctx context.Context, t turnRow) (bool, error) {
 	return said, err
 }
 
-// SplitOutbox has a reply sent in parts, each a row of the outbox with its own
-// claims, and returns their IDs in order. The first split counts. ErrNotFound if
-// there is no such reply.
+// SplitOutbox splits a message into parts, each with its own outbox row and claims, and
+// returns their IDs in order. The first split wins. ErrNotFound if the message does not
+// exist.
 func (s *Store) SplitOutbox(ctx context.Context, id string, parts []domain.Part) (ids []string, err error) {
 	err = s.write(ctx, "split reply "+id, syncCommit, func(tx *runner) error {
 		out, err := tx.outbound(ctx, id)
@@ -62,7 +62,7 @@ func (s *Store) SplitOutbox(ctx context.Context, id string, parts []domain.Part)
 	return ids, err
 }
 
-// OutboxParts returns the IDs of the parts of a reply, in order; none if it is sent whole.
+// OutboxParts returns the IDs of a message's parts, in order; none if it is sent whole.
 func (s *Store) OutboxParts(ctx context.Context, id string) (ids []string, err error) {
 	err = s.read("read parts of reply "+id, func(q *runner) error {
 		ids, err = q.parts(ctx, id)
@@ -75,7 +75,7 @@ func (r *runner) parts(ctx context.Context, id string) ([]string, error) {
 	return many(ctx, r, scanText, `SELECT id FROM outbox WHERE parent = $1 AND parent <> '' ORDER BY idx`, id)
 }
 
-// insertOutbox makes a row, unless it is there.
+// insertOutbox creates a row unless it exists.
 func (r *runner) insertOutbox(ctx context.Context, out domain.Outbound, parent string, index int) error {
 	_, err := r.exec(ctx, `INSERT INTO outbox (id, turn, session, channel, chat, thread, text, state, created_at, updated_at,
 			parent, idx, file, path, approval)
@@ -85,7 +85,7 @@ func (r *runner) insertOutbox(ctx context.Context, out domain.Outbound, parent s
 	return err
 }
 
-// Undelivered returns why replies of a session could not be delivered, by turn.
+// Undelivered returns the delivery errors of a session's failed replies, by turn.
 func (s *Store) Undelivered(ctx context.Context, session string) (reasons map[string]string, err error) {
 	err = s.read("look for undelivered replies of "+session, func(q *runner) error {
 		rows, err := many(ctx, q, scanOutbound, `SELECT `+outboundColumns+` FROM outbox
@@ -99,7 +99,7 @@ func (s *Store) Undelivered(ctx context.Context, session string) (reasons map[st
 	return reasons, err
 }
 
-// Outbox returns a reply or another message to be sent, or ErrNotFound.
+// Outbox returns an outbound message, or ErrNotFound.
 func (s *Store) Outbox(ctx context.Context, id string) (out domain.Outbound, err error) {
 	err = s.read("read reply "+id, func(q *runner) error {
 		out, err = q.outbound(ctx, id)

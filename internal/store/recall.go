@@ -11,11 +11,11 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// recallLimit bounds, in bytes, what of a message can be searched: Postgres does
-// not index more than a megabyte of text.
+// recallLimit bounds, in bytes, the indexed part of a message: Postgres does not index
+// more than a megabyte of text.
 const recallLimit = 100_000
 
-// Recalled is a message that was found.
+// Recalled is a message found by [Store.Recall].
 type Recalled struct {
 	Session    string
 	Turn       string
@@ -29,9 +29,8 @@ func scanRecalled(rows *sql.Rows) (r Recalled, err error) {
 	return r, rows.Scan(&r.Session, &r.Turn, &r.Role, &r.SenderName, stamp{&r.CreatedAt}, &r.Snippet)
 }
 
-// Recall searches what was said in the turns of a memory scope, but for one turn,
-// for messages with all the words or, if there are none, with some of them; the
-// best come first.
+// Recall searches the turns of a memory scope, except one, for messages with all of the
+// words or, failing that, some of them; best matches first.
 func (s *Store) Recall(ctx context.Context, scope, but string, words []string, limit int) (found []Recalled, err error) {
 	err = s.read("search what was said", func(q *runner) error {
 		for _, between := range []string{" ", " OR "} {
@@ -45,8 +44,8 @@ func (s *Store) Recall(ctx context.Context, scope, but string, words []string, l
 	return found, err
 }
 
-// anded is a query in the language that both databases have: quoted words, with
-// nothing or OR between them.
+// anded returns a query that both databases accept: quoted words, joined by a space or
+// OR.
 func anded(words []string, between string) string {
 	quoted := make([]string, 0, len(words))
 	for _, word := range words {
@@ -60,7 +59,7 @@ func anded(words []string, between string) string {
 	return strings.Join(quoted, between)
 }
 
-// remember makes a message one that can be found.
+// remember adds a message to the full-text index.
 func (r *runner) remember(ctx context.Context, m domain.Message) error {
 	if m.Role == domain.RoleTool || m.Content == "" {
 		return nil

@@ -9,19 +9,18 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// ErrAtWork is returned for a session that has work to do, with what that is.
-var ErrAtWork = errors.New("the session is at work")
+// ErrSessionBusy reports a session that has unfinished work; the error says which.
+var ErrSessionBusy = errors.New("the session is busy")
 
-// removedTurn is the turn of a message whose own was removed. The message stays
-// known, without its text: delivered again, it is not answered again.
+// removedTurn stands for the turn of a message whose session was removed. The message
+// stays known, without its text, so that a redelivery is not answered again.
 const removedTurn = "removed"
 
-// deliveryAge is how long a reply that is not delivered counts as work: longer than
-// it is tried.
+// deliveryAge is how long an undelivered reply counts as work: longer than its retries.
 const deliveryAge = 48 * time.Hour
 
-// work says what a session s has to do; empty if nothing. $1 is the time since
-// which replies may still be delivered.
+// work describes the unfinished work of a session s; empty if idle. $1 is the time
+// since which undelivered replies count.
 const work = `CASE
 	WHEN EXISTS (SELECT 1 FROM turns WHERE turns.session = s.key AND turns.status = 'running') THEN 'a turn is running'
 	WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = s.key AND inbox.turn IS NULL) THEN 'a message waits for its turn'
@@ -31,8 +30,8 @@ const work = `CASE
 		WHERE turns.session = s.key AND outbox.state = 'pending' AND outbox.created_at >= $1) THEN 'a reply is not delivered yet'
 	ELSE '' END`
 
-// Removal is a part of a session that is to be removed: its oldest turns, or those
-// of a subagent of it, and what belongs to them outside of the store.
+// Removal is a part of a session to remove: its oldest turns, or a subagent's, with
+// what belongs to them outside of the store.
 type Removal struct {
 	Session  string
 	Turns    []string
@@ -41,17 +40,15 @@ type Removal struct {
 	before   time.Time
 }
 
-// Unused returns sessions that were last used before a time and have nothing to do,
-// the one used longest ago first.
+// Unused returns idle sessions last used before a time, least recently used first.
 func (s *Store) Unused(ctx context.Context, before time.Time, limit int) ([]string, error) {
 	return list(ctx, s, "read unused sessions", scanText, `SELECT key FROM sessions s WHERE updated_at < $2 AND `+work+` = ''
 		ORDER BY updated_at, key LIMIT $3`, now().Add(-deliveryAge), before, limit)
 }
 
-// Removable returns what of a session is to be removed next, at most limit turns.
-// It is called, each time with Remove after it, until it returns ErrNotFound: there
-// is no such session, any more. ErrAtWork if the session has something to do or, if
-// before is not zero, was used since then.
+// Removable returns the next part of a session to remove, at most limit turns. Callers
+// alternate it with Remove until it returns ErrNotFound. ErrSessionBusy if the session
+// has unfinished work or, unless before is zero, was used since then.
 func (s *Store) Removable(ctx context.Context, session string, before time.Time, limit int) (part Removal, err error) {
 	err = s.read("look for what to remove of "+session, func(q *runner) error {
 		part, err = q.removable(ctx, session, before, limit)
@@ -94,14 +91,14 @@ func (r *runner) removable(ctx context.Context, session string, before time.Time
 	return part, nil
 }
 
-// atRest returns nil for a session that may be removed.
+// atRest returns nil if a session may be removed.
 func (r *runner) atRest(ctx context.Context, session string, before time.Time) error {
 	doing, _, err := one(ctx, r, scanText, `SELECT `+work+` FROM (SELECT CAST($2 AS TEXT) AS key) s`, now().Add(-deliveryAge), session)
 	if err != nil {
 		return err
 	}
 	if doing != "" {
-		return fmt.Errorf("%w: %s", ErrAtWork, doing)
+		return fmt.Errorf("%w: %s", ErrSessionBusy, doing)
 	}
 	used, found, err := one(ctx, r, scanTime, `SELECT updated_at FROM sessions WHERE key = $1`, session)
 	switch {
@@ -110,14 +107,13 @@ func (r *runner) atRest(ctx context.Context, session string, before time.Time) e
 	case !found:
 		return fmt.Errorf("session %q: %w", session, domain.ErrNotFound)
 	case !before.IsZero() && !used.Before(before):
-		return fmt.Errorf("%w: it was used at %s", ErrAtWork, used.Format(time.RFC3339))
+		return fmt.Errorf("%w: it was used at %s", ErrSessionBusy, used.Format(time.RFC3339))
 	}
 	return nil
 }
 
-// Remove removes a part of a session, and the session with its last part. What it
-// cost stays, and the IDs of its messages do. ErrAtWork and ErrNotFound are as with
-// Removable.
+// Remove removes a part of a session, and the session with the last part. Its cost and
+// its message IDs are kept. Errors are those of Removable.
 func (s *Store) Remove(ctx context.Context, part Removal) error {
 	return s.write(ctx, "remove turns of "+part.Session, syncCommit, func(tx *runner) error {
 		// The row is locked first: from here on no turn of the session begins.
@@ -172,9 +168,9 @@ func (r *runner) removeTurn(ctx context.Context, t turnRow) error {
 		`DELETE FROM outbox WHERE turn = $1`, `DELETE FROM approvals WHERE turn = $1`, `DELETE FROM turns WHERE id = $1`)
 }
 
-// removeSession removes what is left of a session without turns. Its subagents'
-// sessions are removed before it, but for those that never began; jobs that were
-// made in it go on.
+// removeSession removes the rest of a session without turns. Sessions of its subagents
+// are removed before it, except those that never began; active jobs that it created
+// stay.
 func (r *runner) removeSession(ctx context.Context, session string) error {
 	return r.each(ctx, session,
 		`DELETE FROM inbox WHERE turn IS NULL AND session IN (SELECT session FROM subagents WHERE parent = $1)`,
@@ -200,7 +196,7 @@ func (r *runner) removePrompts(ctx context.Context, hashes map[string]bool) erro
 	return nil
 }
 
-// each executes statements that all take the one argument.
+// each executes statements that take the same single argument.
 func (r *runner) each(ctx context.Context, arg string, statements ...string) error {
 	for _, statement := range statements {
 		if _, err := r.exec(ctx, statement, arg); err != nil {

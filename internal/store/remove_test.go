@@ -226,7 +226,7 @@ func removeAtWork(t *testing.T, b *bundle) {
 	refused := func(why string) {
 		t.Helper()
 		_, err := b.Removable(t.Context(), session, time.Time{}, 10)
-		require.ErrorIs(t, err, store.ErrAtWork)
+		require.ErrorIs(t, err, store.ErrSessionBusy)
 		require.ErrorContains(t, err, why)
 		unused, err := b.Unused(t.Context(), time.Now().Add(time.Hour), 10)
 		require.NoError(t, err)
@@ -251,7 +251,7 @@ func removeAtWork(t *testing.T, b *bundle) {
 	part, err := b.Removable(t.Context(), session, time.Time{}, 10)
 	require.NoError(t, err)
 	b.accept(t, "m2")
-	require.ErrorIs(t, b.Remove(t.Context(), part), store.ErrAtWork, "it came in between")
+	require.ErrorIs(t, b.Remove(t.Context(), part), store.ErrSessionBusy, "it came in between")
 	require.Len(t, b.transcript(t), 4)
 }
 
@@ -303,7 +303,7 @@ func unused(t *testing.T, b *bundle) {
 	require.Equal(t, []string{session}, keys)
 
 	_, err = b.Removable(t.Context(), session, time.Now().Add(-time.Minute), 10)
-	require.ErrorIs(t, err, store.ErrAtWork, "it was used since")
+	require.ErrorIs(t, err, store.ErrSessionBusy, "it was used since")
 	part, err := b.Removable(t.Context(), session, before, 10)
 	require.NoError(t, err)
 	require.NoError(t, b.Remove(t.Context(), part))

@@ -78,7 +78,7 @@ func (s *Store) read(doing string, fn func(*runner) error) error {
 }
 
 func (s *Store) wrap(doing string, err error) error {
-	for _, own := range []error{domain.ErrNotFound, domain.ErrConflict, ErrTurnEnded, ErrFenced, ErrAtWork, ErrNotEmpty, context.Canceled, context.DeadlineExceeded} {
+	for _, own := range []error{domain.ErrNotFound, domain.ErrConflict, ErrTurnEnded, ErrFenced, ErrSessionBusy, ErrNotEmpty, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, own) {
 			return fmt.Errorf("%s: %w", doing, err)
 		}
@@ -191,7 +191,7 @@ func scanTime(rows *sql.Rows) (at time.Time, err error) { return at, rows.Scan(s
 
 func scanText(rows *sql.Rows) (text string, err error) { return text, rows.Scan(&text) }
 
-// scanBytes returns nil for no bytes, as drivers differ.
+// scanBytes returns nil for empty bytes: drivers differ.
 func scanBytes(rows *sql.Rows) ([]byte, error) {
 	var data []byte
 	err := rows.Scan(&data)
@@ -201,8 +201,8 @@ func scanBytes(rows *sql.Rows) ([]byte, error) {
 	return data, err
 }
 
-// statements are prepared once for a pool of connections: parsing is a good part
-// of what a short SQLite statement costs.
+// statements are prepared once per pool of connections: parsing takes a good part of
+// the time of a short SQLite statement.
 type statements struct {
 	db   *sql.DB
 	mu   sync.RWMutex
@@ -222,8 +222,8 @@ func (s *statements) get(query string) *sql.Stmt {
 	return s.byID[query]
 }
 
-// prepare returns the statement, made if need be, or nil. It must not be called
-// by who holds the pool's only connection.
+// prepare returns the prepared statement, or nil. The holder of the pool's only
+// connection must not call it.
 func (s *statements) prepare(ctx context.Context, query string) *sql.Stmt {
 	if s == nil {
 		return nil
@@ -245,8 +245,7 @@ func (s *statements) prepare(ctx context.Context, query string) *sql.Stmt {
 	return prepared
 }
 
-// cleanArgs is the edge of the store: it makes text storable everywhere, and
-// times integers.
+// cleanArgs converts arguments: text to what both databases store, times to integers.
 func cleanArgs(args []any) []any {
 	cleaned := slices.Clone(args)
 	for i, arg := range cleaned {
@@ -260,7 +259,7 @@ func cleanArgs(args []any) []any {
 	return cleaned
 }
 
-// clean replaces what Postgres does not take in text: NUL and invalid UTF-8.
+// clean replaces what Postgres does not store in text: NUL and invalid UTF-8.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -288,7 +287,7 @@ func (s stamp) Scan(value any) error {
 	return nil
 }
 
-// document scans JSON; where there is none the value is left alone.
+// document scans JSON; an empty text leaves the value unchanged.
 type document struct{ value any }
 
 // Scan implements [sql.Scanner].
@@ -306,7 +305,7 @@ func (d document) Scan(value any) error {
 	}
 }
 
-// encode is a value as a [document] has it; empty if there is none.
+// encode returns the form that [document] scans; empty unless set.
 func encode(there bool, value any) (string, error) {
 	if !there {
 		return "", nil
@@ -315,5 +314,5 @@ func encode(there bool, value any) (string, error) {
 	return string(data), err
 }
 
-// now is the time as it comes back from the store.
+// now returns the current time with the precision of the store.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// sessionQuery reads sessions with their sums; %s chooses which.
+// sessionQuery reads sessions with their sums; %s selects them.
 const sessionQuery = `SELECT s.key, s.channel, s.epoch, s.created_at, s.updated_at, s.model,
 	(SELECT COUNT(*) FROM turns WHERE turns.session = s.key),
 	(SELECT COUNT(*) FROM turns JOIN messages ON messages.turn = turns.id WHERE turns.session = s.key),
@@ -25,7 +25,7 @@ func scanSession(rows *sql.Rows) (s domain.Session, err error) {
 		&s.Turns, &s.Messages, &s.Usage.PromptTokens, &s.Usage.CompletionTokens, &s.Cost, &s.Unpriced)
 }
 
-// Sessions returns the sessions used last, newest first.
+// Sessions returns the most recently used sessions, newest first.
 func (s *Store) Sessions(ctx context.Context, limit int) ([]domain.Session, error) {
 	return list(ctx, s, "read sessions", scanSession, fmt.Sprintf(sessionQuery, `ORDER BY updated_at DESC, key LIMIT $1`), limit)
 }
@@ -35,8 +35,8 @@ func (s *Store) Session(ctx context.Context, key string) (domain.Session, error)
 	return get(ctx, s, "read session "+key, scanSession, fmt.Sprintf(sessionQuery, `WHERE key = $1`), key)
 }
 
-// SessionModel returns the model that a session was told to use, as provider/model;
-// empty for the configured one.
+// SessionModel returns the model chosen for a session, as provider/model; empty for the
+// configured one.
 func (s *Store) SessionModel(ctx context.Context, key string) (model string, err error) {
 	err = s.read("read model of "+key, func(q *runner) error {
 		model, _, err = one(ctx, q, scanText, `SELECT model FROM sessions WHERE key = $1`, key)
@@ -45,8 +45,8 @@ func (s *Store) SessionModel(ctx context.Context, key string) (model string, err
 	return model, err
 }
 
-// RunningSessions returns the keys of sessions with work to do: a running turn or
-// a message that no turn has consumed.
+// RunningSessions returns the keys of sessions with a running turn or an unconsumed
+// message.
 func (s *Store) RunningSessions(ctx context.Context) ([]string, error) {
 	return list(ctx, s, "read running sessions", scanText, `SELECT session FROM turns WHERE status = 'running'
 		UNION SELECT session FROM inbox WHERE turn IS NULL ORDER BY 1`)
@@ -79,7 +79,7 @@ func (s *Store) Turns(ctx context.Context, session string, limit int) ([]domain.
 }
 
 // Transcript returns the last messages of an epoch of a session, oldest first,
-// those of a running turn included. Epoch -1 is the current one; limit 0 is all.
+// including those of a running turn. Epoch -1 is the current one; limit 0 is all.
 // ErrNotFound if no message was ever accepted for the session.
 func (s *Store) Transcript(ctx context.Context, session string, epoch, limit int) (all []domain.Message, err error) {
 	if limit <= 0 {

@@ -1,12 +1,11 @@
-// Package store keeps what must not be lost: accepted messages, transcripts,
-// what tool calls intend to do and what came of them, and replies to be sent. It
-// is SQL: SQLite on one machine, Postgres on many.
+// Package store is the durable state: accepted messages, transcripts, the intents and
+// results of tool calls, and outbound messages. It uses SQLite on one machine or Postgres
+// on several.
 //
-// Each method is one transaction. Rows that say what happened (messages,
-// completions, results, intents) are inserted if absent: the first writer wins,
-// and a later one is given what is stored. Rows that change (outbox) carry a
-// fence issued by the store, so that a writer that was replaced cannot
-// overwrite its successor.
+// Each method is one transaction. Rows that record events (messages, completions,
+// results, intents) are inserted if absent: the first writer wins, and later ones get
+// what is stored. Rows that change (outbox) carry a fence issued by the store, so that a
+// writer that was replaced cannot overwrite its successor.
 package store
 
 import (
@@ -22,17 +21,17 @@ var (
 	ErrFenced    = errors.New("another attempt took over")
 )
 
-// BeginInput is what the start of a step makes true.
+// BeginInput is the input of [Store.Begin].
 type BeginInput struct {
 	Session    string
 	Channel    string
 	Turn       string
 	Step       int
-	Messages   []string // inbound IDs that this step takes in
+	Messages   []string // inbound IDs that this step consumes
 	WorkflowID string
 	RunID      string
-	Window     int // how many messages of earlier turns History has at most
-	// Scope says whose memory a turn belongs to that a message begins; nil: nobody's.
+	Window     int // bounds the messages of earlier turns in History
+	// Scope returns the memory scope of a turn that a message begins; nil: none.
 	Scope func(domain.Inbound) string
 }
 
@@ -43,7 +42,7 @@ func (in BeginInput) scope(first domain.Inbound) string {
 	return in.Scope(first)
 }
 
-// Completion is a model's answer, to be stored.
+// Completion is the input of [Store.SaveCompletion].
 type Completion struct {
 	Turn     string
 	Step     int
@@ -61,7 +60,7 @@ type Completion struct {
 	Silent   bool // the reply is not delivered
 }
 
-// Intent is what a tool call said it was about to do.
+// Intent is what a tool call is about to do.
 type Intent struct {
 	Turn string
 	Call string // call key
@@ -69,16 +68,16 @@ type Intent struct {
 	Data []byte
 }
 
-// End closes a turn that the model did not finish.
+// End is the input of [Store.EndTurn].
 type End struct {
 	Session    string
 	Channel    string
 	Turn       string
-	Messages   []string // inbound IDs taken in by the step that did not complete
+	Messages   []string // inbound IDs of the step that did not complete
 	Status     domain.TurnStatus
 	Reply      string
 	Fill       string // content for tool calls without a result
-	Silent     bool   // make no outbox row
+	Silent     bool   // do not deliver the reply
 	WorkflowID string
 	RunID      string
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// ErrTooMany is returned where as many run already as may.
+// ErrTooMany reports that the limit of active subagents or jobs is reached.
 var ErrTooMany = errors.New("too many are running")
 
 const subagentColumns = `id, session, parent, label, task, status, report, created_at, ended_at,
@@ -22,7 +22,7 @@ func scanSubagent(rows *sql.Rows) (a domain.Subagent, err error) {
 		&a.Route.Channel, &a.Route.Chat, &a.Route.Thread, &a.Route.Push, &a.Route.Sender, &a.SenderName)
 }
 
-// SpawnInput is a task to be handed over.
+// SpawnInput is a task for a new subagent.
 type SpawnInput struct {
 	ID    string // key of the call
 	Turn  string // that makes the call
@@ -31,9 +31,9 @@ type SpawnInput struct {
 	Limit int // how many may run at once for one session
 }
 
-// Spawn stores a subagent and its task, as an accepted message of its session. One
-// that is there is returned as it is. ErrTooMany if the limit is reached,
-// ErrTurnEnded if the turn is not running.
+// Spawn stores a subagent and accepts its task as a message of its session. An existing
+// subagent is returned unchanged. ErrTooMany if the limit is reached, ErrTurnEnded if
+// the turn is not running.
 func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a domain.Subagent, err error) {
 	err = s.write(ctx, "spawn "+in.ID, syncCommit, func(tx *runner) error {
 		var found bool
@@ -74,9 +74,9 @@ func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a domain.Subagent, er
 	return a, err
 }
 
-// EndSubagent records how a subagent ended and, unless it was stopped, puts what it
-// reports into its parent's inbox, to be signalled; both once: message has no ID
-// if there is nothing to signal. ErrNotFound if there is no such subagent.
+// EndSubagent records how a subagent ended and, unless it was stopped, accepts its
+// report as a message of its parent. Both happen once. The result is the message to
+// signal, without an ID if there is none. ErrNotFound if the subagent does not exist.
 func (s *Store) EndSubagent(ctx context.Context, id string, status domain.SubagentStatus, report string) (message domain.Inbound, err error) {
 	err = s.write(ctx, "end subagent "+id, syncCommit, func(tx *runner) error {
 		a, ended, err := one(ctx, tx, scanSubagent, `UPDATE subagents SET status = $2, report = $3, ended_at = $4

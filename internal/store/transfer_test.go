@@ -83,7 +83,7 @@ func importGoesOn(t *testing.T, b *bundle) {
 func importAppends(t *testing.T, b *bundle) {
 	b.accept(t, "m1")
 	_, err := b.Import(t.Context(), held())
-	require.ErrorIs(t, err, store.ErrAtWork)
+	require.ErrorIs(t, err, store.ErrSessionBusy)
 	b.begin(t, step("m1", 1, "m1"))
 	b.complete(t, "m1", 1)
 	b.deliver(t, "o1")

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// turnRow is a turn with what only the store needs to know of it.
+// turnRow is a turn with the columns that only the store uses.
 type turnRow struct {
 	domain.Turn
 	seq     int64
@@ -34,7 +34,7 @@ func scanDomainTurn(rows *sql.Rows) (domain.Turn, error) {
 	return t.Turn, err
 }
 
-// turn returns a turn or ErrNotFound. lock is empty or one of the runner's.
+// turn returns a turn or ErrNotFound. lock is empty or one of the lock suffixes.
 func (r *runner) turn(ctx context.Context, id, lock string) (turnRow, error) {
 	if id == removedTurn {
 		return turnRow{Turn: domain.Turn{ID: id, Status: domain.TurnDone}}, nil
@@ -46,7 +46,7 @@ func (r *runner) turn(ctx context.Context, id, lock string) (turnRow, error) {
 	return t, err
 }
 
-// insertTurn stores a turn. Its model is settled here.
+// insertTurn stores a turn and determines its model.
 func (r *runner) insertTurn(ctx context.Context, t turnRow) (turnRow, error) {
 	t, _, err := one(ctx, r, scanTurn, `INSERT INTO turns
 		(id, session, channel, epoch, status, sender, chat, thread, push, reply, outbox, workflow_id, run_id,
@@ -59,7 +59,7 @@ func (r *runner) insertTurn(ctx context.Context, t turnRow) (turnRow, error) {
 	return t, err
 }
 
-// updateTurn stores what may change of a turn. Its row must be locked.
+// updateTurn stores the fields of a turn that may change. Its row must be locked.
 func (r *runner) updateTurn(ctx context.Context, t turnRow) error {
 	_, err := r.exec(ctx, `UPDATE turns SET status = $2, push = $3, reply = $4, outbox = $5, ended_at = $6,
 		prompt_tokens = $7, completion_tokens = $8, steps = $9, prompt = $10, cost = $11, unpriced = $12 WHERE id = $1`,
@@ -68,8 +68,8 @@ func (r *runner) updateTurn(ctx context.Context, t turnRow) error {
 	return err
 }
 
-// end closes t and, if a message of it wants that and the turn has not written to
-// that chat already, puts its reply into the outbox. The caller stores t.
+// end closes t and puts its reply into the outbox if a message asks for delivery and
+// the turn has not written to that chat itself. The caller stores t.
 func (r *runner) end(ctx context.Context, t *turnRow, status domain.TurnStatus, reply string, silent bool) error {
 	t.Status, t.Reply, t.EndedAt = status, clean(reply), now()
 	if silent || !t.push {
@@ -84,8 +84,8 @@ func (r *runner) end(ctx context.Context, t *turnRow, status domain.TurnStatus, 
 	}, "", 0)
 }
 
-// touchSession makes the session if it is not there and returns its epoch. On
-// Postgres it holds the row: what begins and ends turns of a session is in line.
+// touchSession creates the session if necessary and returns its epoch. On Postgres it
+// locks the row, which serializes the beginning and ending of a session's turns.
 func (r *runner) touchSession(ctx context.Context, key, channel string) (epoch int, err error) {
 	epoch, _, err = one(ctx, r, scanCount, `INSERT INTO sessions (key, channel, created_at, updated_at)
 		VALUES ($1, $2, $3, $3) ON CONFLICT (key) DO UPDATE SET updated_at = excluded.updated_at RETURNING epoch`,
@@ -93,7 +93,7 @@ func (r *runner) touchSession(ctx context.Context, key, channel string) (epoch i
 	return epoch, err
 }
 
-// taken is a turn and its messages, as [runner.take] leaves them.
+// taken is the result of [runner.take].
 type taken struct {
 	turn    turnRow          // empty ID: none of the messages is its to consume, and it was not made
 	rows    []domain.Message // all of the turn's
@@ -101,9 +101,9 @@ type taken struct {
 	other   string           // a turn that had consumed one of the messages
 }
 
-// take makes the turn if it is not there, and gives it the messages that no other
-// turn has, with a user row at the step for each. Step 0 is the one after the last
-// completion. An ended turn is returned as it is.
+// take creates the turn if necessary and gives it the messages that no other turn has,
+// with a user row at the step for each. Step 0 is the one after the last completion. An
+// ended turn is returned unchanged.
 func (r *runner) take(ctx context.Context, in BeginInput) (taken, error) {
 	var got taken
 	epoch, err := r.touchSession(ctx, in.Session, in.Channel)
@@ -155,7 +155,7 @@ func (r *runner) take(ctx context.Context, in BeginInput) (taken, error) {
 	return got, err
 }
 
-// found fills in the turn, locked, and its rows, if it is there.
+// found reads and locks the turn and its rows if it exists.
 func (r *runner) found(ctx context.Context, id string, got *taken) (found bool, err error) {
 	got.turn, found, err = one(ctx, r, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1`+r.sql.forUpdate, id)
 	if err != nil || !found {
@@ -165,8 +165,8 @@ func (r *runner) found(ctx context.Context, id string, got *taken) (found bool, 
 	return true, err
 }
 
-// insertUsers adds a user row for each message that has none yet, and returns all
-// rows in order.
+// insertUsers adds a user row for each message that has none yet, and returns all rows
+// in order.
 func (r *runner) insertUsers(ctx context.Context, rows []domain.Message, turn string, step int, inbound []domain.Inbound) ([]domain.Message, error) {
 	at, index := len(rows), 0
 	for i, m := range rows {
@@ -194,7 +194,7 @@ func (r *runner) insertUsers(ctx context.Context, rows []domain.Message, turn st
 	return rows, nil
 }
 
-// lastStep is the step of the last completion; 0 if there is none.
+// lastStep returns the step of the last completion; 0 if there is none.
 func lastStep(rows []domain.Message) int {
 	last := 0
 	for _, m := range rows {

@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// UsageKey is what model calls are summed by.
+// UsageKey is what model calls are grouped by.
 type UsageKey string
 
 // The keys of usage. A subagent's calls are those of the conversation that it works
@@ -27,7 +27,7 @@ const (
 	UsageBySender  UsageKey = "sender"
 )
 
-// UsageQuery says which model calls are summed, and how.
+// UsageQuery selects and groups model calls.
 type UsageQuery struct {
 	By      UsageKey
 	Since   time.Time      // zero: all
@@ -35,17 +35,17 @@ type UsageQuery struct {
 	Zone    *time.Location // whose days are meant; nil: UTC
 }
 
-// UsageRow is the sum of the calls with a key.
+// UsageRow is the sum of the calls with one key.
 type UsageRow struct {
 	Key string
 	domain.Spent
 }
 
-// dayPart is a part of a day, in microseconds, in which every zone's midnight is at
-// a boundary: no zone is off by less than a quarter of an hour.
+// dayPart is a quarter of an hour in microseconds: every time zone's midnight is at a
+// multiple of it.
 const dayPart = 15 * 60 * 1_000_000
 
-// usageKeys are the expressions that calls are grouped by.
+// usageKeys returns the grouping expressions.
 func usageKeys() map[UsageKey]string {
 	return map[UsageKey]string{
 		UsageByDay:     "calls.created_at / " + strconv.Itoa(dayPart),
@@ -55,8 +55,8 @@ func usageKeys() map[UsageKey]string {
 	}
 }
 
-// usageQuery sums the calls since $1, and if %[2]s asks for it those of session $2;
-// %[1]s is the key. A call's turn may be a consolidation instead.
+// usageQuery sums the calls since $1, grouped by %[1]s and restricted by %[2]s. A
+// call's turn may be a consolidation.
 const usageQuery = `WITH RECURSIVE
 	roots (session, root) AS (
 		SELECT session, parent FROM subagents WHERE parent NOT LIKE 'subagent:%%'
@@ -70,13 +70,13 @@ const usageQuery = `WITH RECURSIVE
 	LEFT JOIN consolidations ON consolidations.id = calls.turn
 	WHERE calls.created_at >= $1 %[2]s GROUP BY 1`
 
-// ofSession restricts calls to those of a session and its subagents.
+// ofSession restricts calls to those of session $2 and its subagents.
 const ofSession = `AND calls.turn IN (
 	SELECT id FROM turns WHERE session = $2
 	UNION ALL SELECT turns.id FROM roots JOIN turns ON turns.session = roots.session WHERE roots.root = $2
 	UNION ALL SELECT id FROM consolidations WHERE session = $2)`
 
-// Usage sums up model calls. Days come in order, of the rest first what cost most.
+// Usage sums up model calls. Days are in order; other keys start with the highest cost.
 func (s *Store) Usage(ctx context.Context, q UsageQuery) (rows []UsageRow, err error) {
 	key, known := usageKeys()[q.By]
 	if !known {
@@ -106,7 +106,7 @@ func scanUsage(rows *sql.Rows) (u UsageRow, err error) {
 	return u, rows.Scan(&u.Key, &u.Calls, &u.PromptTokens, &u.CachedTokens, &u.CompletionTokens, &u.Cost, &u.Unpriced)
 }
 
-// byDay sums up parts of days.
+// byDay sums up the parts of each day.
 func byDay(parts []UsageRow, zone *time.Location) ([]UsageRow, error) {
 	if zone == nil {
 		zone = time.UTC

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SaveVersion keeps a version of a file, unless it is kept already: path is relative
+// SaveVersion stores a version of a file unless it is stored already. path is relative
 // to the workspace, hash that of the content.
 func (s *Store) SaveVersion(ctx context.Context, path, hash string, content []byte) error {
 	if content == nil {
@@ -17,7 +17,7 @@ func (s *Store) SaveVersion(ctx context.Context, path, hash string, content []by
 	return err
 }
 
-// Version is a version of a file that was kept.
+// Version is a stored version of a file.
 type Version struct {
 	Path      string
 	Hash      string
