@@ -1,21 +1,12 @@
 package cli
 
 import (
-	"fmt"
-
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
+	lipgloss "charm.land/lipgloss/v2"
 
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
-
-// decidedMsg is the result of answering a question.
-type decidedMsg struct {
-	question question
-	reply    string
-	err      error
-}
 
 // onQuestion handles an event that opens or closes a question.
 func (s *screen) onQuestion(e event.Event) tea.Cmd {
@@ -51,18 +42,6 @@ func (s *screen) onDecided(msg decidedMsg) tea.Cmd {
 		s.asked.reopen(msg.question)
 	}
 	return s.print(trouble("answer not sent: "+msg.err.Error(), s.width))
-}
-
-// prompt asks for the answer to the current question; empty without one.
-func (s *screen) prompt() string {
-	if len(s.asked.open) == 0 {
-		return ""
-	}
-	line := prompt + text.Line(clean(s.asked.open[0].call))
-	if more := len(s.asked.open) - 1; more > 0 {
-		line = fmt.Sprintf("(%d more) %s", more, line)
-	}
-	return line
 }
 
 // aside formats text that is not part of a reply.

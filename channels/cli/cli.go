@@ -24,6 +24,17 @@ const (
 	stopTimeout = 3 * time.Second // for a turn to stop
 )
 
+// ErrInterrupted is returned when the user stopped the turn.
+var ErrInterrupted = errors.New("interrupted")
+
+// TurnError is returned for a turn that ended without an answer from the model.
+type TurnError struct {
+	Reply string // what the user was told instead, in one line
+}
+
+// Error implements error.
+func (e *TurnError) Error() string { return e.Reply }
+
 // Agent is what a conversation needs of the running agent.
 type Agent interface {
 	// Send submits a message. Sending the same ID again has no effect. Errors are

@@ -3,22 +3,10 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
 )
-
-// ErrInterrupted is returned when the user stopped the turn.
-var ErrInterrupted = errors.New("interrupted")
-
-// TurnError is returned for a turn that ended without an answer from the model.
-type TurnError struct {
-	Reply string // what the user was told instead, in one line
-}
-
-// Error implements error.
-func (e *TurnError) Error() string { return e.Reply }
 
 // AskOptions say where [Ask] reads and writes.
 type AskOptions struct {

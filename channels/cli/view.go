@@ -1,14 +1,16 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
+	lipgloss "charm.land/lipgloss/v2"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // previewHeight is the maximum number of lines shown of a reply in progress.
@@ -39,6 +41,18 @@ func (s *screen) status() string {
 		emphasis, label = bold, prompt
 	}
 	return emphasis(statusLine(s.frame, label, time.Since(s.started), s.width))
+}
+
+// prompt asks for the answer to the current question; empty without one.
+func (s *screen) prompt() string {
+	if len(s.asked.open) == 0 {
+		return ""
+	}
+	line := prompt + text.Line(clean(s.asked.open[0].call))
+	if more := len(s.asked.open) - 1; more > 0 {
+		line = fmt.Sprintf("(%d more) %s", more, line)
+	}
+	return line
 }
 
 // print adds text above the screen. It prints in pieces that fit into the free lines

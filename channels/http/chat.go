@@ -141,11 +141,6 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	return nil
 }
 
-func turnFailed(state domain.Reply) *apiError {
-	reason := cmp.Or(state.Text, "the turn ended without an answer")
-	return &apiError{status: nethttp.StatusBadGateway, detail: ErrorDetail{Type: typeTurnFailed, Message: reason}}
-}
-
 func (a *api) getModels(w nethttp.ResponseWriter, _ *nethttp.Request) error {
 	type model struct {
 		ID      string `json:"id"`

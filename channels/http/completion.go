@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	nethttp "net/http"
@@ -105,6 +106,11 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	if err == nil {
 		_ = events.write("data: [DONE]\n\n")
 	}
+}
+
+func turnFailed(state domain.Reply) *apiError {
+	reason := cmp.Or(state.Text, "the turn ended without an answer")
+	return &apiError{status: nethttp.StatusBadGateway, detail: ErrorDetail{Type: typeTurnFailed, Message: reason}}
 }
 
 // question asks for approval of a tool call.

@@ -1,7 +1,6 @@
 package http
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	nethttp "net/http"
@@ -77,25 +76,6 @@ func asAPIError(err error) *apiError {
 // handlerFunc is a handler that may return an error, as long as it has not written a
 // response yet.
 type handlerFunc func(w nethttp.ResponseWriter, r *nethttp.Request) error
-
-// serve logs the error of a handler and writes it as JSON.
-func (a *api) serve(h handlerFunc) nethttp.HandlerFunc {
-	return func(w nethttp.ResponseWriter, r *nethttp.Request) {
-		err := h(w, r)
-		if err == nil {
-			return
-		}
-		shown := asAPIError(err)
-		switch {
-		case shown.detail.Type == typeUnavailable && !errors.Is(err, context.Canceled):
-			a.log.ErrorContext(r.Context(), "request not served", "path", r.URL.Path, "err", err)
-			w.Header().Set("Retry-After", "1")
-		case shown.detail.Type == typeAuthentication || shown.detail.Type == typePermission:
-			a.log.WarnContext(r.Context(), "request refused", "path", r.URL.Path, "remote", r.RemoteAddr, "err", err)
-		}
-		writeJSON(w, shown.status, ErrorBody{Error: shown.detail})
-	}
-}
 
 // writeJSON writes a response. It ignores errors, since the client is gone then.
 func writeJSON(w nethttp.ResponseWriter, status int, body any) {

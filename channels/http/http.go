@@ -13,9 +13,6 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 )
 
-// Name is the channel's name, the first part of its session keys.
-const Name = "http"
-
 const (
 	defaultListen    = "127.0.0.1:8090"
 	defaultMaxText   = 1 << 20
@@ -26,18 +23,6 @@ const (
 	shutdownTimeout = 5 * time.Second
 	maxHeaderBytes  = 64 << 10
 )
-
-// Options are the settings of a [Channel]. The zero value listens on loopback.
-type Options struct {
-	Listen    string        // host:port; empty: 127.0.0.1:8090. Ignored with a Listener
-	Listener  net.Listener  // already open; the channel closes it
-	Token     string        // bearer token required of clients; empty: none, loopback only
-	MaxText   int           // bytes of a message's text; 0: 1 MB. A body may be 8 times as large
-	KeepAlive time.Duration // interval of keep-alives in a stream; 0: 15 s
-	Models    []string      // listed by /v1/models; empty: "holdfast"
-	Version   string        // reported by /healthz
-	Logger    *slog.Logger  // nil: discard
-}
 
 // Channel serves the API.
 type Channel struct {

@@ -134,28 +134,3 @@ func (s *stream) write(text string) error {
 	}
 	return s.conn.SetWriteDeadline(time.Time{})
 }
-
-// getEvents ends the stream without a "done" event if it is interrupted; the client
-// then reconnects.
-func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
-	if _, err := a.message(r.Context(), r.PathValue("id")); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	answer := a.follow(ctx, r.PathValue("id"))
-	events := newStream(w)
-	state, err := answer.await(ctx, waiting{
-		known: true,
-		on: func(e event.Event) error {
-			name := string(e.Kind)
-			e.Kind = "" // it is the event's name
-			return events.send(name, e)
-		},
-		every: a.options.KeepAlive, idle: events.keepAlive,
-	})
-	if err == nil {
-		_ = events.send(string(event.Done), state)
-	}
-	return nil
-}

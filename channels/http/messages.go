@@ -1,0 +1,76 @@
+package http
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	nethttp "net/http"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/event"
+)
+
+func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	var request SendRequest
+	if err := a.decode(w, r, &request, true); err != nil {
+		return err
+	}
+	msg := domain.Inbound{
+		Channel: Name, PlatformID: cmp.Or(request.ID, rand.Text()), Chat: request.Session, Sender: request.Sender, Text: request.Text,
+	}
+	if !request.Wait {
+		accepted, err := a.accept(r.Context(), msg)
+		if err != nil {
+			return err
+		}
+		writeJSON(w, nethttp.StatusAccepted, Receipt{ID: msg.PlatformID, Session: accepted.Session, WorkflowID: accepted.WorkflowID})
+		return nil
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	answer := a.follow(ctx, msg.PlatformID)
+	accepted, err := a.accept(ctx, msg)
+	if err != nil {
+		return err
+	}
+	state, err := answer.await(ctx, waiting{known: accepted.Duplicate})
+	if err != nil {
+		return interrupted(msg.PlatformID)
+	}
+	writeJSON(w, nethttp.StatusOK, state)
+	return nil
+}
+
+func (a *api) getMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	state, err := a.message(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, nethttp.StatusOK, state)
+	return nil
+}
+
+// getEvents ends the stream without a "done" event if it is interrupted; the client
+// then reconnects.
+func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	if _, err := a.message(r.Context(), r.PathValue("id")); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	answer := a.follow(ctx, r.PathValue("id"))
+	events := newStream(w)
+	state, err := answer.await(ctx, waiting{
+		known: true,
+		on: func(e event.Event) error {
+			name := string(e.Kind)
+			e.Kind = "" // it is the event's name
+			return events.send(name, e)
+		},
+		every: a.options.KeepAlive, idle: events.keepAlive,
+	})
+	if err == nil {
+		_ = events.send(string(event.Done), state)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package http
+
+import (
+	"context"
+	"errors"
+	nethttp "net/http"
+)
+
+func (a *api) handler() nethttp.Handler {
+	mux := nethttp.NewServeMux()
+	route := func(method, path string, guard func(handlerFunc) handlerFunc, h handlerFunc) {
+		mux.Handle(method+" "+path, a.serve(guard(h)))
+		mux.Handle(path, a.serve(guard(wrongMethod(method))))
+	}
+	route("GET", "/healthz", a.public, a.health)
+	route("POST", "/v1/messages", a.private, a.postMessage)
+	route("GET", "/v1/messages/{id}", a.private, a.getMessage)
+	route("GET", "/v1/messages/{id}/events", a.private, a.getEvents)
+	route("GET", "/v1/sessions/{path...}", a.private, a.getSession)
+	route("POST", "/v1/chat/completions", a.private, a.postChat)
+	route("GET", "/v1/models", a.private, a.getModels)
+	mux.Handle("/", a.serve(a.private(unknownPath)))
+	return mux
+}
+
+// serve logs the error of a handler and writes it as JSON.
+func (a *api) serve(h handlerFunc) nethttp.HandlerFunc {
+	return func(w nethttp.ResponseWriter, r *nethttp.Request) {
+		err := h(w, r)
+		if err == nil {
+			return
+		}
+		shown := asAPIError(err)
+		switch {
+		case shown.detail.Type == typeUnavailable && !errors.Is(err, context.Canceled):
+			a.log.ErrorContext(r.Context(), "request not served", "path", r.URL.Path, "err", err)
+			w.Header().Set("Retry-After", "1")
+		case shown.detail.Type == typeAuthentication || shown.detail.Type == typePermission:
+			a.log.WarnContext(r.Context(), "request refused", "path", r.URL.Path, "remote", r.RemoteAddr, "err", err)
+		}
+		writeJSON(w, shown.status, ErrorBody{Error: shown.detail})
+	}
+}
+
+func unknownPath(_ nethttp.ResponseWriter, r *nethttp.Request) error {
+	return notFound(r.URL.Path + " not found: send messages with POST /v1/messages")
+}
+
+func wrongMethod(right string) handlerFunc {
+	return func(w nethttp.ResponseWriter, r *nethttp.Request) error {
+		w.Header().Set("Allow", right)
+		return &apiError{status: nethttp.StatusMethodNotAllowed, detail: ErrorDetail{
+			Type: typeInvalid, Message: "use " + right + " here, not " + r.Method,
+		}}
+	}
+}
+
+func (a *api) health(w nethttp.ResponseWriter, _ *nethttp.Request) error {
+	writeJSON(w, nethttp.StatusOK, Health{Status: "ok", Version: a.options.Version})
+	return nil
+}
