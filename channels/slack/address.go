@@ -7,19 +7,17 @@ import (
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 )
+
+// actionID returns Slack's ID of an action.
+func actionID(a chat.Action) string { return "holdfast_" + string(a) }
 
 // chatOf returns the chat that a channel is in the rest of the program: TEAM/CHANNEL.
 func chatOf(team, channel string) string { return team + "/" + channel }
 
 // channelOf returns Slack's ID of a chat.
-func channelOf(chat string) string {
-	_, channel, found := strings.Cut(chat, "/")
-	if !found {
-		return chat
-	}
-	return channel
-}
+func channelOf(chat string) string { return chat[strings.LastIndexByte(chat, '/')+1:] }
 
 // isDirect reports whether Slack's ID of a channel is that of a direct message.
 func isDirect(channel string) bool { return strings.HasPrefix(channel, "D") }
@@ -28,7 +26,7 @@ func isDirect(channel string) bool { return strings.HasPrefix(channel, "D") }
 func IsDirect(chat string) bool { return isDirect(channelOf(chat)) }
 
 // IsDirect implements [chat.Directs].
-func (platform) IsDirect(chat string) bool { return IsDirect(chat) }
+func (*platform) IsDirect(chat string) bool { return IsDirect(chat) }
 
 var (
 	// namedChat is a channel (C), a private one (G) or a direct message (D), with or without
@@ -47,7 +45,7 @@ const (
 
 // Locate implements [channels.Locator]. It asks Slack for the workspace if that is left
 // out.
-func (c *Channel) Locate(ctx context.Context, chat, thread string) (string, error) {
+func (p *platform) Locate(ctx context.Context, chat, thread string) (string, error) {
 	switch {
 	case !namedChat.MatchString(chat):
 		return "", channels.MalformedError{What: "chat", Value: chat, Want: chatForm}
@@ -56,7 +54,7 @@ func (c *Channel) Locate(ctx context.Context, chat, thread string) (string, erro
 	case strings.Contains(chat, "/"):
 		return chat, nil
 	}
-	self, err := c.Identify(ctx)
+	self, err := p.self(ctx)
 	if err != nil {
 		return "", fmt.Errorf("look up the workspace of %s (or give it, as in T012ABC/%s): %w", chat, chat, err)
 	}

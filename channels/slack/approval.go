@@ -3,30 +3,7 @@ package slack
 import (
 	"fmt"
 	"regexp"
-
-	"github.com/slack-go/slack"
-
-	"github.com/holdfast-ai/holdfast/internal/domain"
 )
-
-// The buttons of a question whether a tool call may be run, whose value is its ID.
-const (
-	approveAction = "holdfast_approve"
-	denyAction    = "holdfast_deny"
-)
-
-// isAnswer reports whether a command answers a question.
-func isAnswer(command domain.Command) bool {
-	return command == domain.CommandApprove || command == domain.CommandDeny
-}
-
-// answerButtons let people answer a question.
-func answerButtons(question string) slack.Block {
-	button := func(action, label string, style slack.Style) slack.BlockElement {
-		return slack.NewButtonBlockElement(action, question, slack.NewTextBlockObject(slack.PlainTextType, label, false, false)).WithStyle(style)
-	}
-	return slack.NewActionBlock("", button(approveAction, "Approve", slack.StylePrimary), button(denyAction, "Deny", slack.StyleDanger))
-}
 
 // howToAnswer is for questions whose buttons Slack did not take.
 func howToAnswer(question string) string {

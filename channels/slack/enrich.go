@@ -20,7 +20,7 @@ import (
 const errNoScope = chat.Unreadable("cannot be read: the app lacks the scope files:read")
 
 // Who implements [chat.Directory].
-func (p platform) Who(ctx context.Context, id string) (chat.Profile, error) {
+func (p *platform) Who(ctx context.Context, id string) (chat.Profile, error) {
 	if !isUser(id) {
 		return chat.Profile{}, nil
 	}
@@ -29,14 +29,14 @@ func (p platform) Who(ctx context.Context, id string) (chat.Profile, error) {
 }
 
 // WithNames implements [chat.Namer].
-func (p platform) WithNames(ctx context.Context, text string) (string, error) {
+func (p *platform) WithNames(ctx context.Context, text string) (string, error) {
 	text, err := p.withNames(ctx, text)
 	return text, lacking(err)
 }
 
 // Describe implements [chat.Files]. Files of shared channels are delivered with nothing
 // but their IDs.
-func (p platform) Describe(ctx context.Context, f domain.File) (domain.File, error) {
+func (p *platform) Describe(ctx context.Context, f domain.File) (domain.File, error) {
 	if f.URL != "" {
 		return f, nil
 	}
@@ -52,27 +52,25 @@ func (p platform) Describe(ctx context.Context, f domain.File) (domain.File, err
 }
 
 // Fetch implements [chat.Files]. Nobody but Slack receives the token.
-func (p platform) Fetch(ctx context.Context, f domain.File) (body io.ReadCloser, err error) {
+func (p *platform) Fetch(ctx context.Context, f domain.File) (body io.ReadCloser, err error) {
 	address, err := url.Parse(f.URL)
 	if err != nil || !p.o.mayReceiveToken(address) {
 		return nil, chat.Unreadable("is not kept by Slack")
 	}
-	err = p.call(ctx, "download", "", func(ctx context.Context) error {
+	body, err = ask(ctx, p, "download", func(ctx context.Context) (io.ReadCloser, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, http.NoBody)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		request.Header.Set("Authorization", "Bearer "+p.o.BotToken)
-		response, err := p.Channel.files.Do(request)
+		response, err := p.files.Do(request)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := withheld(response, f); err != nil {
-			_ = response.Body.Close()
-			return err
+			return nil, errors.Join(err, response.Body.Close())
 		}
-		body = response.Body
-		return nil
+		return response.Body, nil
 	})
 	return body, lacking(err)
 }

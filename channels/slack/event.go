@@ -156,3 +156,11 @@ func sentAt(ts string) time.Time {
 	us, _ := strconv.ParseInt((micros + "000000")[:6], 10, 64)
 	return time.Unix(s, us*int64(time.Microsecond)).UTC()
 }
+
+// decode decodes a payload.
+func decode(payload []byte, into any) error {
+	if err := json.Unmarshal(payload, into); err != nil {
+		return fmt.Errorf("%w: %w", chat.ErrMalformed, err)
+	}
+	return nil
+}

@@ -32,8 +32,8 @@ func (c *Channel) Notice(d time.Duration) {
 
 func (c *Channel) setPace(p chat.Pace) {
 	c.pace = p
-	c.Outbound = chat.NewOutbound(platform{c}, chat.OutboundOptions{Drafts: c.o.Stream, Logger: c.log})
+	c.Outbound = chat.NewOutbound(c.platform, chat.OutboundOptions{Drafts: c.o.Stream, Logger: c.log})
 }
 
 // StopAction names the Stop button.
-const StopAction = stopAction
+const StopAction = "holdfast_stop"

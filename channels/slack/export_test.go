@@ -15,7 +15,6 @@ var (
 	BlockText = blockText
 	Failure   = failure
 	SentAt    = sentAt
-	Call      = (*Channel).call
 )
 
 // PostDraft posts what stands for a reply, as a turn that is at work does.
@@ -36,4 +35,9 @@ func StartStream(ctx context.Context, c *Channel, channel, thread, user, team st
 func OpenConnection(ctx context.Context, c *Channel) error {
 	_, _, err := c.api.StartSocketModeContext(ctx)
 	return err
+}
+
+// Call makes a call as the channel does.
+func Call(c *Channel, ctx context.Context, method, chat string, f func(context.Context) error) error { //nolint:revive // as the method has it
+	return c.call(ctx, method, chat, f)
 }

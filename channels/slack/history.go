@@ -41,8 +41,8 @@ func (p posted) of(self Identity) bool {
 }
 
 // History implements [chat.History]: the newest 1,000 messages.
-func (p platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]chat.Posted, error) {
-	self, err := p.Channel.Identify(ctx)
+func (p *platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]chat.Posted, error) {
+	self, err := p.self(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ type span struct {
 // read returns the messages of a span, oldest first: 1,000 at most, of a channel the
 // newest, of a thread the oldest. A thread's first message belongs to each of its
 // spans.
-func (c *Channel) read(ctx context.Context, s span) ([]posted, error) {
+func (p *platform) read(ctx context.Context, s span) ([]posted, error) {
 	method := "conversations.history"
 	arguments := url.Values{"channel": {s.channel}, "limit": {strconv.Itoa(pageSize)}, "include_all_metadata": {"true"}}
 	if s.thread != "" {
@@ -127,7 +127,7 @@ func (c *Channel) read(ctx context.Context, s span) ([]posted, error) {
 	}
 	var found []posted
 	for range pageLimit {
-		page, next, err := c.page(ctx, method, s.channel, arguments)
+		page, next, err := p.page(ctx, method, s.channel, arguments)
 		if err != nil {
 			return nil, err
 		}
@@ -142,13 +142,13 @@ func (c *Channel) read(ctx context.Context, s span) ([]posted, error) {
 }
 
 // page makes one call and returns the messages and the cursor of the next.
-func (c *Channel) page(ctx context.Context, method, channel string, arguments url.Values) ([]posted, string, error) {
+func (p *platform) page(ctx context.Context, method, channel string, arguments url.Values) ([]posted, string, error) {
 	var answer struct {
 		slack.SlackResponse
 		Messages []posted `json:"messages"`
 	}
-	err := c.call(ctx, method, channel, func(ctx context.Context) error {
-		if err := c.form(ctx, method, arguments, &answer); err != nil {
+	err := p.call(ctx, method, channel, func(ctx context.Context) error {
+		if err := p.form(ctx, method, arguments, &answer); err != nil {
 			return err
 		}
 		return answer.Err()

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,11 @@ const statusLapse = 90 * time.Second
 
 // Indicates implements [chat.Indicator]: a thread has a status, other messages get a
 // reaction if the app may add one.
-func (p platform) Indicates(ctx context.Context, at chat.Place) (chat.Indicates, error) {
+func (p *platform) Indicates(ctx context.Context, at chat.Place) (chat.Indicates, error) {
 	if at.Thread != "" && !p.noStatus.Load() {
-		return chat.Indicates{Text: true, Lapse: p.statusLapse}, nil
+		return chat.Indicates{Text: true, Lapse: cmp.Or(p.statusLapse, statusLapse)}, nil
 	}
-	self, err := p.Channel.Identify(ctx)
+	self, err := p.self(ctx)
 	if err != nil {
 		return chat.Indicates{}, err
 	}
@@ -36,7 +37,7 @@ func (p platform) Indicates(ctx context.Context, at chat.Place) (chat.Indicates,
 }
 
 // Indicate implements [chat.Indicator].
-func (p platform) Indicate(ctx context.Context, at chat.Place, what chat.Indication) error {
+func (p *platform) Indicate(ctx context.Context, at chat.Place, what chat.Indication) error {
 	switch {
 	case at.Thread != "" && !p.noStatus.Load():
 		return p.setStatus(ctx, at, what.Text)
@@ -50,24 +51,24 @@ func (p platform) Indicate(ctx context.Context, at chat.Place, what chat.Indicat
 	return p.react(ctx, at, seenEmoji)
 }
 
-func (c *Channel) setStatus(ctx context.Context, at chat.Place, status string) error {
+func (p *platform) setStatus(ctx context.Context, at chat.Place, status string) error {
 	channel := channelOf(at.Chat)
-	err := c.call(ctx, "assistant.threads.setStatus", channel, func(ctx context.Context) error {
-		return c.api.SetAssistantThreadsStatusContext(ctx, slack.AssistantThreadsSetStatusParameters{
+	err := p.call(ctx, "assistant.threads.setStatus", channel, func(ctx context.Context) error {
+		return p.api.SetAssistantThreadsStatusContext(ctx, slack.AssistantThreadsSetStatusParameters{
 			ChannelID: channel, ThreadTS: at.Thread, Status: status,
 		})
 	})
 	if unsupported[code(err)] {
-		c.noStatus.Store(true)
+		p.noStatus.Store(true)
 		return fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
 	}
 	return err
 }
 
-func (c *Channel) react(ctx context.Context, at chat.Place, emoji string) error {
+func (p *platform) react(ctx context.Context, at chat.Place, emoji string) error {
 	channel := channelOf(at.Chat)
-	err := c.call(ctx, "reactions.add", channel, func(ctx context.Context) error {
-		return c.api.AddReactionContext(ctx, emoji, slack.NewRefToMessage(channel, at.ReplyTo))
+	err := p.call(ctx, "reactions.add", channel, func(ctx context.Context) error {
+		return p.api.AddReactionContext(ctx, emoji, slack.NewRefToMessage(channel, at.ReplyTo))
 	})
 	if code(err) == "already_reacted" {
 		return nil
@@ -76,9 +77,9 @@ func (c *Channel) react(ctx context.Context, at chat.Place, emoji string) error 
 }
 
 // closeReactions replaces the reaction that a message is seen by another.
-func (c *Channel) closeReactions(ctx context.Context, at chat.Place, emoji string) error {
+func (p *platform) closeReactions(ctx context.Context, at chat.Place, emoji string) error {
 	channel := channelOf(at.Chat)
-	return errors.Join(c.react(ctx, at, emoji), c.call(ctx, "reactions.remove", channel, func(ctx context.Context) error {
-		return c.api.RemoveReactionContext(ctx, seenEmoji, slack.NewRefToMessage(channel, at.ReplyTo))
+	return errors.Join(p.react(ctx, at, emoji), p.call(ctx, "reactions.remove", channel, func(ctx context.Context) error {
+		return p.api.RemoveReactionContext(ctx, seenEmoji, slack.NewRefToMessage(channel, at.ReplyTo))
 	}))
 }

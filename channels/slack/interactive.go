@@ -8,12 +8,10 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/chat"
 )
 
-// stopAction is the ID of the button below a reply in progress, whose value is the
-// conversation's thread, and of the shortcut of messages.
-const stopAction = "holdfast_stop"
-
-// actions are the buttons and shortcuts that we know, by action or callback ID.
-var actions = map[string]chat.Action{stopAction: chat.ActionStop, approveAction: chat.ActionApprove, denyAction: chat.ActionDeny}
+// actions are the actions of buttons and shortcuts by the ID that they have at Slack.
+var actions = map[string]chat.Action{
+	actionID(chat.ActionStop): chat.ActionStop, actionID(chat.ActionApprove): chat.ActionApprove, actionID(chat.ActionDeny): chat.ActionDeny,
+}
 
 // interaction is a click on a button or a shortcut.
 type interaction struct {
@@ -44,12 +42,12 @@ type action struct {
 	TS    string `json:"action_ts"`
 }
 
-func (c *Channel) readInteraction(payload []byte) (chat.Delivery, error) {
+func (p *platform) readInteraction(payload []byte) (chat.Delivery, error) {
 	var i interaction
 	if err := decode(payload, &i); err != nil {
 		return nil, err
 	}
-	self, err := c.known()
+	self, err := p.known()
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +59,7 @@ func (c *Channel) readInteraction(payload []byte) (chat.Delivery, error) {
 		return nil, fmt.Errorf("%w: a click without channel or user", chat.ErrMalformed)
 	}
 	if i.Team.ID != self.TeamID && i.User.TeamID != self.TeamID {
-		c.log.Info("click of another workspace ignored", "team", i.Team.ID, "ours", self.TeamID)
+		p.log.Info("click of another workspace ignored", "team", i.Team.ID, "ours", self.TeamID)
 		return nil, nil
 	}
 	return click, nil

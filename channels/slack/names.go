@@ -11,11 +11,11 @@ var reference = regexp.MustCompile(`<([@#])([A-Z][A-Z0-9]{2,})>`)
 
 // withNames puts names in place of the users and channels in a text that [readable]
 // made. Those that Slack does not tell stay as they are.
-func (c *Channel) withNames(ctx context.Context, text string) (string, error) {
+func (p *platform) withNames(ctx context.Context, text string) (string, error) {
 	var failed error
 	text = reference.ReplaceAllStringFunc(text, func(m string) string {
 		found := reference.FindStringSubmatch(m)
-		who, err := c.people.Who(ctx, found[2])
+		who, err := p.people.Who(ctx, found[2])
 		if err != nil {
 			failed = err
 		}
@@ -29,10 +29,10 @@ func (c *Channel) withNames(ctx context.Context, text string) (string, error) {
 
 // withMentions is Markdown in which people who are addressed by name (@ana) are
 // mentioned.
-func (c *Channel) withMentions(markdown string) string {
+func (p *platform) withMentions(markdown string) string {
 	if !strings.Contains(markdown, "@") {
 		return markdown
 	}
 	same := func(code string) string { return code }
-	return rewrite(markdown, false, func(prose string) string { return c.people.Mention(prose, platform{}.Mention) }, same)
+	return rewrite(markdown, false, func(prose string) string { return p.people.Mention(prose, p.Mention) }, same)
 }

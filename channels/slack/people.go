@@ -14,15 +14,15 @@ import (
 func isUser(id string) bool { return strings.HasPrefix(id, "U") || strings.HasPrefix(id, "W") }
 
 // look asks Slack who is behind the ID of a user or a channel.
-func (c *Channel) look(ctx context.Context, id string) (who chat.Profile, err error) {
+func (p *platform) look(ctx context.Context, id string) (who chat.Profile, err error) {
 	if isUser(id) {
 		var user *slack.User
-		if user, err = c.user(ctx, id); err == nil {
+		if user, err = p.user(ctx, id); err == nil {
 			who = profileOf(user)
 		}
 	} else {
 		var channel *slack.Channel
-		if channel, err = c.conversation(ctx, id); err == nil {
+		if channel, err = p.conversation(ctx, id); err == nil {
 			who = chat.Profile{Name: channel.Name}
 		}
 	}
@@ -35,12 +35,8 @@ func (c *Channel) look(ctx context.Context, id string) (who chat.Profile, err er
 // invisible are Slack's errors for an ID about which it tells us nothing.
 var invisible = map[string]bool{"user_not_found": true, "users_not_found": true, "user_not_visible": true, "channel_not_found": true}
 
-func (c *Channel) user(ctx context.Context, id string) (user *slack.User, err error) {
-	err = c.call(ctx, "users.info", "", func(ctx context.Context) error {
-		user, err = c.api.GetUserInfoContext(ctx, id)
-		return err
-	})
-	return user, err
+func (p *platform) user(ctx context.Context, id string) (*slack.User, error) {
+	return ask(ctx, p, "users.info", func(ctx context.Context) (*slack.User, error) { return p.api.GetUserInfoContext(ctx, id) })
 }
 
 func profileOf(user *slack.User) chat.Profile {
@@ -52,10 +48,8 @@ func nameOf(user *slack.User) string {
 	return cmp.Or(user.Profile.DisplayName, user.RealName, user.Profile.RealName, user.Name)
 }
 
-func (c *Channel) conversation(ctx context.Context, id string) (channel *slack.Channel, err error) {
-	err = c.call(ctx, "conversations.info", "", func(ctx context.Context) error {
-		channel, err = c.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: id})
-		return err
+func (p *platform) conversation(ctx context.Context, id string) (*slack.Channel, error) {
+	return ask(ctx, p, "conversations.info", func(ctx context.Context) (*slack.Channel, error) {
+		return p.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: id})
 	})
-	return channel, err
 }

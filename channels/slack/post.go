@@ -10,13 +10,8 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/chat"
 )
 
-// replyEvent is the type of our messages' metadata. They say which message in the
-// outbox it is (id), whether it only stands for that one yet (draft), and which
-// question it asks (approval).
-const replyEvent = "holdfast_reply"
-
 // Post implements [chat.Platform].
-func (p platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (id string, err error) {
+func (p *platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (id string, err error) {
 	if msg.File != nil {
 		return p.upload(ctx, at, msg)
 	}
@@ -35,13 +30,13 @@ func (p platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (id
 }
 
 // Busy implements [chat.Throttled].
-func (p platform) Busy(at chat.Place) bool {
+func (p *platform) Busy(at chat.Place) bool {
 	return p.limits.Busy("chat.postMessage", channelOf(at.Chat))
 }
 
 // Edit implements [chat.Editor]. A message that is streamed is stopped first: Slack
 // refuses to change it until then.
-func (p platform) Edit(ctx context.Context, at chat.Place, ts string, msg chat.Message) error {
+func (p *platform) Edit(ctx context.Context, at chat.Place, ts string, msg chat.Message) error {
 	channel := channelOf(at.Chat)
 	update := func(content ...slack.MsgOption) error {
 		return p.call(ctx, "chat.update", channel, func(ctx context.Context) error {
@@ -64,7 +59,7 @@ func (p platform) Edit(ctx context.Context, at chat.Place, ts string, msg chat.M
 }
 
 // Delete implements [chat.Editor]. A stream is stopped before: Slack deletes none.
-func (p platform) Delete(ctx context.Context, at chat.Place, ts string) error {
+func (p *platform) Delete(ctx context.Context, at chat.Place, ts string) error {
 	channel := channelOf(at.Chat)
 	err := p.deleteOnce(ctx, channel, ts)
 	if code(err) != "cant_delete_message" {
@@ -86,9 +81,9 @@ var undeletable = map[string]bool{
 	"not_in_channel": true, "compliance_exports_prevent_deletion": true, "is_inactive": true,
 }
 
-func (c *Channel) deleteOnce(ctx context.Context, channel, ts string) error {
-	err := c.call(ctx, "chat.delete", channel, func(ctx context.Context) error {
-		_, _, err := c.api.DeleteMessageContext(ctx, channel, ts)
+func (p *platform) deleteOnce(ctx context.Context, channel, ts string) error {
+	err := p.call(ctx, "chat.delete", channel, func(ctx context.Context) error {
+		_, _, err := p.api.DeleteMessageContext(ctx, channel, ts)
 		return err
 	})
 	if undeletable[code(err)] {
@@ -98,10 +93,10 @@ func (c *Channel) deleteOnce(ctx context.Context, channel, ts string) error {
 }
 
 // send sends the content of a message: as blocks or, if Slack refuses those, as text alone.
-func (c *Channel) send(msg chat.Message, send func(content ...slack.MsgOption) error) error {
+func (p *platform) send(msg chat.Message, send func(content ...slack.MsgOption) error) error {
 	markdown := msg.Text
 	if !msg.Draft {
-		markdown = c.withMentions(markdown)
+		markdown = p.withMentions(markdown)
 	}
 	if msg.Approval != "" {
 		markdown = withApprovers(markdown)
@@ -116,17 +111,6 @@ func (c *Channel) send(msg chat.Message, send func(content ...slack.MsgOption) e
 		return send(metadata, slack.MsgOptionText(textOf(msg, markdown), false), slack.MsgOptionBlocks())
 	}
 	return err
-}
-
-func metadataOf(msg chat.Message) slack.SlackMetadata {
-	payload := map[string]any{"id": msg.ID}
-	if msg.Draft {
-		payload["draft"] = true
-	}
-	if msg.Approval != "" {
-		payload["approval"] = msg.Approval
-	}
-	return slack.SlackMetadata{EventType: replyEvent, EventPayload: payload}
 }
 
 // textOf is what notifications and clients without blocks show.
@@ -161,14 +145,11 @@ func blocksOf(msg chat.Message, markdown string) []slack.Block {
 		var buttons []slack.BlockElement
 		for _, b := range msg.Buttons {
 			label := slack.NewTextBlockObject(slack.PlainTextType, b.Label, false, false)
-			buttons = append(buttons, slack.NewButtonBlockElement(actionPrefix+string(b.Action), b.Value, label).WithStyle(styles[b.Action]))
+			buttons = append(buttons, slack.NewButtonBlockElement(actionID(b.Action), b.Value, label).WithStyle(styles[b.Action]))
 		}
 		parts = append(parts, slack.NewActionBlock("", buttons...))
 	}
 	return parts
 }
-
-// actionPrefix is before a button's action in Slack's ID of the action.
-const actionPrefix = "holdfast_"
 
 var styles = map[chat.Action]slack.Style{chat.ActionApprove: slack.StylePrimary, chat.ActionDeny: slack.StyleDanger}

@@ -27,8 +27,8 @@ var (
 )
 
 // Recipient implements [chat.Addresses].
-func (p platform) Recipient(ctx context.Context, to string) (chat.Recipient, error) {
-	self, err := p.Channel.Identify(ctx)
+func (p *platform) Recipient(ctx context.Context, to string) (chat.Recipient, error) {
+	self, err := p.self(ctx)
 	if err != nil {
 		return chat.Recipient{}, err
 	}
@@ -45,8 +45,8 @@ func (p platform) Recipient(ctx context.Context, to string) (chat.Recipient, err
 }
 
 // FindChat implements [chat.Addresses].
-func (p platform) FindChat(ctx context.Context, name string) (*chat.Chat, error) {
-	self, err := p.Channel.Identify(ctx)
+func (p *platform) FindChat(ctx context.Context, name string) (*chat.Chat, error) {
+	self, err := p.self(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +60,13 @@ func (p platform) FindChat(ctx context.Context, name string) (*chat.Chat, error)
 
 // channelCalled returns the channel with this ID or name that we are in; nil if there is
 // none.
-func (c *Channel) channelCalled(ctx context.Context, name string) (*slack.Channel, error) {
+func (p *platform) channelCalled(ctx context.Context, name string) (*slack.Channel, error) {
 	id := name
 	if !channelID.MatchString(name) {
-		id = c.people.Named(name, false)
+		id = p.people.Named(name, false)
 	}
 	if id != "" {
-		channel, err := c.conversation(ctx, id)
+		channel, err := p.conversation(ctx, id)
 		switch {
 		case invisible[code(err)]:
 		case err != nil:
@@ -78,14 +78,14 @@ func (c *Channel) channelCalled(ctx context.Context, name string) (*slack.Channe
 	if id == name {
 		return nil, nil
 	}
-	return c.joinedChannel(ctx, name)
+	return p.joinedChannel(ctx, name)
 }
 
 // joinedChannel looks for a name among the channels that we are in.
-func (c *Channel) joinedChannel(ctx context.Context, name string) (found *slack.Channel, err error) {
+func (p *platform) joinedChannel(ctx context.Context, name string) (found *slack.Channel, err error) {
 	asked := slack.GetConversationsForUserParameters{Types: []string{"public_channel", "private_channel"}, Limit: listPage, ExcludeArchived: true}
-	err = c.pages(ctx, "users.conversations", "the bot is in too many channels to look for "+name+"; give its ID", func(ctx context.Context) (bool, error) {
-		page, next, err := c.api.GetConversationsForUserContext(ctx, &asked)
+	err = p.pages(ctx, "users.conversations", "the bot is in too many channels to look for "+name+"; give its ID", func(ctx context.Context) (bool, error) {
+		page, next, err := p.api.GetConversationsForUserContext(ctx, &asked)
 		asked.Cursor = next
 		if i := slices.IndexFunc(page, func(ch slack.Channel) bool { return strings.EqualFold(ch.Name, name) }); i >= 0 {
 			found = &page[i]
@@ -96,7 +96,7 @@ func (c *Channel) joinedChannel(ctx context.Context, name string) (found *slack.
 }
 
 // IsMember implements [chat.Addresses].
-func (p platform) IsMember(ctx context.Context, chat, person string) (inside bool, err error) {
+func (p *platform) IsMember(ctx context.Context, chat, person string) (inside bool, err error) {
 	asked := slack.GetUsersInConversationParameters{ChannelID: channelOf(chat), Limit: listPage}
 	err = p.pages(ctx, "conversations.members", "the channel has too many members to look for whoever asks", func(ctx context.Context) (bool, error) {
 		page, next, err := p.api.GetUsersInConversationContext(ctx, &asked)
@@ -109,13 +109,9 @@ func (p platform) IsMember(ctx context.Context, chat, person string) (inside boo
 
 // pages makes calls of a method until one says that it was the last. The error of too
 // many is tooMany.
-func (c *Channel) pages(ctx context.Context, method, tooMany string, call func(context.Context) (last bool, err error)) error {
+func (p *platform) pages(ctx context.Context, method, tooMany string, call func(context.Context) (last bool, err error)) error {
 	for range maxPages {
-		var last bool
-		err := c.call(ctx, method, "", func(ctx context.Context) (err error) {
-			last, err = call(ctx)
-			return err
-		})
+		last, err := ask(ctx, p, method, call)
 		if err != nil || last {
 			return err
 		}
@@ -125,7 +121,7 @@ func (c *Channel) pages(ctx context.Context, method, tooMany string, call func(c
 
 // FindPeople implements [chat.Addresses]. Somebody whom we have met takes precedence over
 // others of the same name.
-func (p platform) FindPeople(ctx context.Context, name string) (found []chat.Person, err error) {
+func (p *platform) FindPeople(ctx context.Context, name string) (found []chat.Person, err error) {
 	if personID.MatchString(name) {
 		return []chat.Person{{ID: name}}, nil
 	}
@@ -162,7 +158,7 @@ func writable(user *slack.User) bool {
 }
 
 // OpenDirect implements [chat.Addresses].
-func (p platform) OpenDirect(ctx context.Context, person string) (string, error) {
+func (p *platform) OpenDirect(ctx context.Context, person string) (string, error) {
 	user, err := p.user(ctx, person)
 	switch {
 	case invisible[code(err)]:
@@ -172,15 +168,14 @@ func (p platform) OpenDirect(ctx context.Context, person string) (string, error)
 	case !writable(user):
 		return "", fmt.Errorf("%s is a bot or deactivated; the bot writes to people only", nameOf(user))
 	}
-	self, err := p.Channel.Identify(ctx)
+	self, err := p.self(ctx)
 	if err != nil {
 		return "", err
 	}
 	p.people.Put(person, profileOf(user))
-	var direct *slack.Channel
-	err = p.call(ctx, "conversations.open", "", func(ctx context.Context) (err error) {
-		direct, _, _, err = p.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{person}})
-		return err
+	direct, err := ask(ctx, p, "conversations.open", func(ctx context.Context) (*slack.Channel, error) {
+		direct, _, _, err := p.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{person}})
+		return direct, err
 	})
 	if err != nil {
 		return "", err

@@ -29,7 +29,7 @@ const (
 
 // socket is the connection of Socket Mode.
 type socket struct {
-	platform
+	*platform
 	in         chat.Inbox
 	client     *socketmode.Client
 	connection context.Context // of the connection: ends after that of Receive
@@ -40,7 +40,7 @@ type socket struct {
 }
 
 // receiveSocket receives over Socket Mode until ctx ends.
-func (p platform) receiveSocket(ctx context.Context, in chat.Inbox) error {
+func (p *platform) receiveSocket(ctx context.Context, in chat.Inbox) error {
 	if err := in.Ready(ctx); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const (
 
 // Split implements [channels.Splitter]: parts fit into one message each, and long
 // code is a file.
-func (*Channel) Split(markdown string) []domain.Part {
+func (*platform) Split(markdown string) []domain.Part {
 	if strings.TrimSpace(markdown) == "" {
 		return nil
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 // CanStream implements [chat.Streamer]: in a thread, for a person.
-func (p platform) CanStream(at chat.Place) bool {
+func (p *platform) CanStream(at chat.Place) bool {
 	return at.Thread != "" && strings.IndexAny(at.Person, "UW") == 0 && !p.limits.Busy("chat.startStream", channelOf(at.Chat))
 }
 
 // StartStream implements [chat.Streamer]. The stream has no metadata until it is stopped.
-func (p platform) StartStream(ctx context.Context, at chat.Place) (id string, err error) {
+func (p *platform) StartStream(ctx context.Context, at chat.Place) (id string, err error) {
 	team, channel, _ := strings.Cut(at.Chat, "/")
 	err = p.call(ctx, "chat.startStream", channel, func(ctx context.Context) (err error) {
 		_, id, err = p.api.StartStreamContext(ctx, channel,
@@ -38,7 +38,7 @@ var unsupported = map[string]bool{
 }
 
 // AppendStream implements [chat.Streamer].
-func (p platform) AppendStream(ctx context.Context, at chat.Place, ts, text string) error {
+func (p *platform) AppendStream(ctx context.Context, at chat.Place, ts, text string) error {
 	channel := channelOf(at.Chat)
 	err := p.call(ctx, "chat.appendStream", channel, func(ctx context.Context) error {
 		_, _, err := p.api.AppendStreamContext(ctx, channel, ts, slack.MsgOptionMarkdownText(text))
@@ -51,7 +51,7 @@ func (p platform) AppendStream(ctx context.Context, at chat.Place, ts, text stri
 }
 
 // StopStream implements [chat.Streamer].
-func (p platform) StopStream(ctx context.Context, at chat.Place, ts, reply string) error {
+func (p *platform) StopStream(ctx context.Context, at chat.Place, ts, reply string) error {
 	channel := channelOf(at.Chat)
 	err := p.stopStream(ctx, channel, ts, slack.MsgOptionMetadata(metadataOf(chat.Message{ID: reply, Draft: true})))
 	if code(err) == "message_not_in_streaming_state" {
@@ -61,8 +61,8 @@ func (p platform) StopStream(ctx context.Context, at chat.Place, ts, reply strin
 }
 
 // endStream ends the streaming of a message. One that has ended is fine.
-func (c *Channel) endStream(ctx context.Context, channel, ts string) error {
-	err := c.stopStream(ctx, channel, ts)
+func (p *platform) endStream(ctx context.Context, channel, ts string) error {
+	err := p.stopStream(ctx, channel, ts)
 	switch code(err) {
 	case "message_not_in_streaming_state", "stopped_by_user", "message_not_found":
 		return nil
@@ -70,9 +70,9 @@ func (c *Channel) endStream(ctx context.Context, channel, ts string) error {
 	return err
 }
 
-func (c *Channel) stopStream(ctx context.Context, channel, ts string, options ...slack.MsgOption) error {
-	return c.call(ctx, "chat.stopStream", channel, func(ctx context.Context) error {
-		_, _, err := c.api.StopStreamContext(ctx, channel, ts, options...)
+func (p *platform) stopStream(ctx context.Context, channel, ts string, options ...slack.MsgOption) error {
+	return p.call(ctx, "chat.stopStream", channel, func(ctx context.Context) error {
+		_, _, err := p.api.StopStreamContext(ctx, channel, ts, options...)
 		return err
 	})
 }
@@ -82,6 +82,6 @@ var unfinished = regexp.MustCompile(`[<@][!\w]{0,10}$`)
 
 // Streamable implements [chat.Streamer]: the text is changed so that it mentions
 // everybody nowhere.
-func (platform) Streamable(text string) string {
+func (*platform) Streamable(text string) string {
 	return quiet(quietCode(unfinished.ReplaceAllString(text, "")))
 }

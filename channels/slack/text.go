@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"unicode"
@@ -70,25 +71,18 @@ func meaning(target, label string) string {
 	case strings.HasPrefix(target, "#"):
 		return "#" + label
 	case strings.HasPrefix(target, "!subteam^"):
-		return "@" + strings.TrimPrefix(named(label, strings.TrimPrefix(target, "!subteam^")), "@")
+		return "@" + strings.TrimPrefix(cmp.Or(label, strings.TrimPrefix(target, "!subteam^")), "@")
 	case strings.HasPrefix(target, "!date^"):
 		return label
 	case strings.HasPrefix(target, "!"):
-		return "@" + strings.TrimPrefix(named(label, target[1:]), "@")
+		return "@" + strings.TrimPrefix(cmp.Or(label, target[1:]), "@")
 	case strings.HasPrefix(target, "mailto:"), strings.HasPrefix(target, "tel:"):
 		_, address, _ := strings.Cut(target, ":")
-		return named(label, address)
+		return cmp.Or(label, address)
 	case label == "" || label == target || "http://"+label == target || "https://"+label == target:
 		return target
 	}
 	return "[" + label + "](" + target + ")"
-}
-
-func named(label, otherwise string) string {
-	if label == "" {
-		return otherwise
-	}
-	return label
 }
 
 // printable drops control characters except line breaks and tabs.

@@ -16,13 +16,13 @@ import (
 )
 
 // form makes a call of the Web API whose result the library does not decode completely.
-func (c *Channel) form(ctx context.Context, method string, arguments url.Values, answer any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.o.apiURL()+method, strings.NewReader(arguments.Encode()))
+func (p *platform) form(ctx context.Context, method string, arguments url.Values, answer any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.o.apiURL()+method, strings.NewReader(arguments.Encode()))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := c.web.Do(request)
+	response, err := p.web.Do(request)
 	if err != nil {
 		return err
 	}
@@ -38,13 +38,13 @@ func (c *Channel) form(ctx context.Context, method string, arguments url.Values,
 
 // put uploads a file to the URL that Slack returned, which needs no token. The library
 // closes the form twice, which not every server accepts.
-func (c *Channel) put(ctx context.Context, address string, content []byte) error {
+func (p *platform) put(ctx context.Context, address string, content []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(content))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/octet-stream")
-	response, err := c.files.Do(request)
+	response, err := p.files.Do(request)
 	if err != nil {
 		return err
 	}

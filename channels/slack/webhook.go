@@ -14,23 +14,23 @@ import (
 )
 
 // newWebhook returns the server to which Slack delivers in ModeHTTP.
-func newWebhook(c *Channel) *chat.Webhook {
+func newWebhook(p *platform) *chat.Webhook {
 	return &chat.Webhook{
-		Name: Name, Listen: c.o.Listen, Path: c.o.Path, Logger: c.log,
-		Verify: func(header http.Header, body []byte) error { return verify(header, c.o.SigningSecret, body) },
+		Name: Name, Listen: p.o.Listen, Path: p.o.Path, Logger: p.log,
+		Verify: func(header http.Header, body []byte) error { return verify(header, p.o.SigningSecret, body) },
 		Read: func(header http.Header, body []byte) (chat.Delivery, any, error) {
 			kind, payload, err := unwrap(header.Get("Content-Type"), body)
 			if err != nil {
 				return nil, nil, err
 			}
-			return c.parse(kind, payload)
+			return p.parse(kind, payload)
 		},
 		Reply: ephemeral,
 	}
 }
 
 // Addr returns the address that [ModeHTTP] listens on; nil while it does not.
-func (c *Channel) Addr() net.Addr { return c.webhook.Addr() }
+func (p *platform) Addr() net.Addr { return p.webhook.Addr() }
 
 // verify checks that a request is Slack's and at most five minutes old. A repeated one
 // passes: its message is recognized by its ID.

@@ -1,0 +1,123 @@
+package slack
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/holdfast-ai/holdfast/channels/chat"
+)
+
+// The kinds of what Slack delivers, as Socket Mode calls them.
+const (
+	kindEvent       = "events_api"
+	kindInteraction = "interactive"
+	kindCommand     = "slash_commands"
+)
+
+// parse parses a payload that Slack delivers; nil if there is nothing to deliver, then
+// reply is the payload of the acknowledgement.
+func (p *platform) parse(kind string, payload []byte) (d chat.Delivery, reply any, err error) {
+	defer chat.RecoverPanic(&err)
+	switch kind {
+	case kindEvent:
+		return p.readEvent(payload)
+	case kindInteraction:
+		d, err = p.readInteraction(payload)
+	case kindCommand:
+		return p.readCommand(payload)
+	}
+	return d, nil, err
+}
+
+// delivery is what Slack puts around an event. One from a channel that several
+// workspaces share may name another of them first.
+type delivery struct {
+	Type           string          `json:"type"`
+	Challenge      string          `json:"challenge"`
+	TeamID         string          `json:"team_id"`
+	ContextTeamID  string          `json:"context_team_id"`
+	Authorizations []authorization `json:"authorizations"`
+	Event          json.RawMessage `json:"event"`
+}
+
+type authorization struct {
+	TeamID string `json:"team_id"`
+}
+
+func (d *delivery) isFor(team string) bool {
+	return d.TeamID == team || d.ContextTeamID == team || slices.Contains(d.Authorizations, authorization{team})
+}
+
+func (p *platform) readEvent(payload []byte) (chat.Delivery, any, error) {
+	var d delivery
+	if err := decode(payload, &d); err != nil {
+		return nil, nil, err
+	}
+	switch d.Type {
+	case "event_callback":
+	case "url_verification":
+		return nil, map[string]string{"challenge": d.Challenge}, nil
+	case "app_rate_limited":
+		p.log.Warn("slack delays events: there are more than 30,000 in an hour")
+		return nil, nil, nil
+	default:
+		return nil, nil, nil
+	}
+	message, ok, err := readPost(d.Event)
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	self, err := p.known()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !d.isFor(self.TeamID) {
+		p.log.Info("message of another workspace ignored", "team", d.TeamID, "ours", self.TeamID)
+		return nil, nil, nil
+	}
+	if message.Hidden || len(message.Edited) > 0 && string(message.Edited) != "null" {
+		return nil, nil, nil
+	}
+	return message.delivery(self), nil, nil
+}
+
+// slash is a slash command.
+type slash struct {
+	Text      string `json:"text"`
+	ChannelID string `json:"channel_id"`
+	UserID    string `json:"user_id"`
+	UserName  string `json:"user_name"`
+	TeamID    string `json:"team_id"`
+	TriggerID string `json:"trigger_id"`
+}
+
+func (p *platform) readCommand(payload []byte) (chat.Delivery, any, error) {
+	var s slash
+	if err := decode(payload, &s); err != nil {
+		return nil, nil, err
+	}
+	if s.ChannelID == "" || s.UserID == "" || s.TriggerID == "" {
+		return nil, nil, fmt.Errorf("%w: a command without channel, user or trigger", chat.ErrMalformed)
+	}
+	self, err := p.known()
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.TeamID != self.TeamID {
+		return nil, ephemeral("I belong to another workspace."), nil
+	}
+	command := &chat.Command{}
+	command.Chat, command.Direct = chatOf(self.TeamID, s.ChannelID), isDirect(s.ChannelID)
+	command.PlatformID, command.Sender, command.SenderName, command.Text = s.TriggerID, s.UserID, s.UserName, s.Text
+	return command, nil, nil
+}
+
+// ephemeral is the payload of an acknowledgement that only the caller sees; nil if there
+// is nothing to see.
+func ephemeral(text string) any {
+	if text == "" {
+		return nil
+	}
+	return map[string]string{"response_type": "ephemeral", "text": text}
+}
