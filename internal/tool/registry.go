@@ -10,11 +10,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm"
 )
 
-// Source has tools that come and go while the agent runs. Safe for concurrent use.
+// Source provides tools that may change while the agent runs. Safe for concurrent
+// use.
 type Source interface {
-	// Tools returns those that are there now.
+	// Tools returns the tools available now.
 	Tools(ctx context.Context) []Tool
-	// Lookup returns the tool of that name, also one that is away for now.
+	// Lookup returns the tool with this name, even if it is unavailable now.
 	Lookup(ctx context.Context, name string) (Tool, bool)
 }
 
@@ -24,7 +25,7 @@ type Registry struct {
 	sources []Source
 }
 
-// Register adds tools. A name that is taken is an error.
+// Register adds tools. Duplicate names are an error.
 func (r *Registry) Register(tools ...Tool) error {
 	if r.tools == nil {
 		r.tools = map[string]Tool{}
@@ -38,11 +39,12 @@ func (r *Registry) Register(tools ...Tool) error {
 	return nil
 }
 
-// AddSource adds the tools of a source. Where a name is taken, the tool that was
-// registered is meant.
+// AddSource adds the tools of a source. Registered tools take precedence over tools
+// of sources with the same name.
 func (r *Registry) AddSource(s Source) { r.sources = append(r.sources, s) }
 
-// Lookup returns the tool of that name. The error for an unknown one lists what there is.
+// Lookup returns the tool with this name. The error for an unknown name lists the
+// available tools.
 func (r *Registry) Lookup(ctx context.Context, name string) (Tool, error) {
 	if t, ok := r.tools[name]; ok {
 		return t, nil
@@ -53,10 +55,10 @@ func (r *Registry) Lookup(ctx context.Context, name string) (Tool, error) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(r.all(ctx)))
-	return Tool{}, fmt.Errorf("there is no tool %q; there are: %s", name, strings.Join(names, ", "))
+	return Tool{}, fmt.Errorf("unknown tool %q; available: %s", name, strings.Join(names, ", "))
 }
 
-// Specs returns what the model is told of the tools, sorted by name so that
+// Specs returns the descriptions of the tools for the model, sorted by name so that
 // prompts stay cacheable.
 func (r *Registry) Specs(ctx context.Context) []llm.ToolSpec {
 	tools := r.all(ctx)
@@ -67,7 +69,7 @@ func (r *Registry) Specs(ctx context.Context) []llm.ToolSpec {
 	return specs
 }
 
-// all are the tools that are there now, by name.
+// all returns the tools available now, by name.
 func (r *Registry) all(ctx context.Context) map[string]Tool {
 	if len(r.sources) == 0 {
 		return r.tools

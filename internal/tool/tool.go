@@ -1,5 +1,5 @@
-// Package tool has the agent's tools as data: what the model is told of one, how
-// it may be retried, and the function that runs it. Its subpackages are the tools.
+// Package tool describes the agent's tools: what the model is told, how a call may be
+// retried, and the function that runs it. Its subpackages are the tools.
 package tool
 
 import (
@@ -16,36 +16,35 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm"
 )
 
-// Kind says what a retry of a call may do when its worker was lost.
+// Kind says what a retry may do after the call's worker was lost.
 type Kind string
 
 // The kinds of tools.
 const (
-	Repeatable Kind = "repeatable" // may simply run again: it changes nothing, or the same thing again
-	Keyed      Kind = "keyed"      // recognises by the call's key, through its [Journal], what it did already
-	Once       Kind = "once"       // never runs again; a lost outcome is told to the model as unknown
+	Repeatable Kind = "repeatable" // may run again
+	Keyed      Kind = "keyed"      // recognizes through its [Journal] what it already did
+	Once       Kind = "once"       // never runs again; the model is told that the outcome is unknown
 )
 
-// ErrOutcomeUnknown is returned by a tool that cannot tell whether the call, or an
-// earlier attempt at it, took effect. The model is told so; nothing is redone.
+// ErrOutcomeUnknown means that the tool cannot tell whether the call, or an earlier
+// attempt, took effect. The model is told; the call is not repeated.
 var ErrOutcomeUnknown = errors.New("outcome unknown: the call was interrupted and may or may not have taken effect; check before doing it again")
 
-// Journal remembers, durably and before the effect, what a call is about to do.
+// Journal durably records what a call is about to do.
 type Journal interface {
-	// Intend stores intent under the call's key and part, unless there is one
-	// already. It returns what is stored, and whether this attempt stored it.
-	// When fresh is false an earlier attempt got at least this far.
+	// Intend stores intent under the call's key and part unless one is stored. It
+	// returns the stored intent. fresh is false if an earlier attempt stored it.
 	Intend(ctx context.Context, part string, intent []byte) (stored []byte, fresh bool, err error)
 }
 
-// Call is one tool call as a tool sees it.
+// Call is one tool call.
 type Call struct {
-	Key       string          // unique for ever and the same in every attempt: "turn.step.index"
+	Key       string          // unique, the same in every attempt: "turn.step.index"
 	Session   string          // session key
-	Attempt   int             // 1 for the first; a hint for logs, no fence
+	Attempt   int             // counted from 1; for logs only
 	Arguments json.RawMessage // a JSON object
 	Journal   Journal
-	Progress  func(text string) // shows a person what goes on; may be nil; never durable
+	Progress  func(text string) // shows progress to people; may be nil
 }
 
 // Turn returns the ID of the turn that makes the call.
@@ -54,36 +53,36 @@ func (c Call) Turn() string {
 	return turn
 }
 
-// Result is a tool's answer to the model.
+// Result is what a call returns to the model.
 type Result struct {
-	Text   string // may be large and need not be UTF-8: the caller cuts and cleans it
-	Failed bool   // the call did not do what was asked, and Text says why
+	Text   string // of any size and encoding; the caller cuts and cleans it
+	Failed bool   // the call failed, and Text says why
 }
 
 // Tool is a tool that a model can call.
 type Tool struct {
 	Spec     llm.ToolSpec
 	Kind     Kind
-	ReadOnly bool // changes nothing: may run beside other read-only calls
-	// Destructive is set for a tool of somebody else's that may destroy something.
+	ReadOnly bool // may run in parallel with other read-only calls
+	// Destructive marks a third-party tool that may destroy data.
 	Destructive bool
-	Timeout     time.Duration // the longest a call may take; 0 means one minute
-	// Main names the argument that says most about a call, "" if there is none:
-	// a person is shown it in place of the arguments.
+	Timeout     time.Duration // of a call; 0 means one minute
+	// Main names the argument that people are shown instead of all arguments; may be
+	// empty.
 	Main string
-	// TimeoutOf, if set, gives the longest time for a call with these arguments
-	// instead. It must accept anything.
+	// TimeoutOf, if set, returns the timeout of a call with these arguments, which may
+	// be invalid.
 	TimeoutOf func(arguments json.RawMessage) time.Duration
-	// Run makes one attempt at a call. Errors are for the model to read (bad
-	// arguments, no such file), except: one that wraps ctx's cause, one that wraps
-	// [ErrRetry], and a temporary remote.Error, after which the call is tried again.
+	// Run makes one attempt at a call. The model reads its errors (bad arguments, no
+	// such file), except those that wrap ctx's cause, [ErrRetry] or a temporary
+	// remote.Error: then the call is retried.
 	Run func(ctx context.Context, call Call) (Result, error)
 }
 
-// defaultTimeout is the longest a call may take when the tool does not say.
+// defaultTimeout applies to tools without a timeout.
 const defaultTimeout = time.Minute
 
-// Limit is the longest that a call with these arguments may take.
+// Limit returns the timeout of a call with these arguments.
 func (t Tool) Limit(arguments json.RawMessage) time.Duration {
 	if t.TimeoutOf != nil {
 		return t.TimeoutOf(arguments)
@@ -91,7 +90,7 @@ func (t Tool) Limit(arguments json.RawMessage) time.Duration {
 	return cmp.Or(t.Timeout, defaultTimeout)
 }
 
-// Title is what a person is shown of a call's arguments: the main one, or all.
+// Title returns what people are shown of a call: its main argument, or all.
 func (t Tool) Title(arguments json.RawMessage) string {
 	var values map[string]any
 	if t.Main != "" && json.Unmarshal(arguments, &values) == nil {
@@ -102,14 +101,14 @@ func (t Tool) Title(arguments json.RawMessage) string {
 	return string(arguments)
 }
 
-// ErrRetry marks an attempt that failed for a reason the model can do nothing
-// about (the store is away, the disk is full) and that another attempt may cure.
+// ErrRetry marks a failure that the model cannot fix and a retry may: the store is
+// unavailable, the disk is full.
 var ErrRetry = errors.New("try again")
 
-// New returns a tool whose arguments are described by the struct type Args: its
-// JSON tags name them, `jsonschema` tags describe them, and a field is required
-// unless it has omitempty or omitzero. The first field is the main argument.
-// Arguments are validated before run is called.
+// New returns a tool whose arguments are the fields of Args: JSON tags name them,
+// `jsonschema` tags describe them, and a field is required unless it has omitempty or
+// omitzero. The first field is the main argument. Arguments are validated before run
+// is called.
 func New[Args any](name, description string, kind Kind, run func(context.Context, Call, Args) (Result, error)) (Tool, error) {
 	schema, err := jsonschema.For[Args](nil)
 	if err != nil {

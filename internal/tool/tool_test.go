@@ -97,7 +97,7 @@ func TestRegistry(t *testing.T) {
 		var r tool.Registry
 		require.NoError(t, r.Register(newGreet(t, "b"), newGreet(t, "a")))
 		_, err := r.Lookup(t.Context(), "c")
-		require.EqualError(t, err, `there is no tool "c"; there are: a, b`)
+		require.EqualError(t, err, `unknown tool "c"; available: a, b`)
 	})
 
 	t.Run("refuses a name twice", func(t *testing.T) {
