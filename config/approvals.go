@@ -8,14 +8,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/approval"
 )
 
-// Approvals say which tool calls a person is asked about.
+// Approvals are the settings of tool call approvals.
 type Approvals struct {
-	Rules     []string      `yaml:"rules"`     // as [approval.Parse] reads them; the first that fits a call decides
-	Timeout   time.Duration `yaml:"timeout"`   // how long a question waits for its answer
-	Approvers []string      `yaml:"approvers"` // CHANNEL:SENDER; none: who asked for the turn
+	Rules     []string      `yaml:"rules"`     // see [approval.Parse]; the first matching rule applies
+	Timeout   time.Duration `yaml:"timeout"`   // how long a call waits for a decision
+	Approvers []string      `yaml:"approvers"` // CHANNEL:SENDER; empty: the sender of the turn
 }
 
-// Policy is what the settings amount to.
+// Policy returns the policy with these settings.
 func (a Approvals) Policy() (approval.Policy, error) {
 	rules := make([]approval.Rule, len(a.Rules))
 	for i, text := range a.Rules {
@@ -31,11 +31,11 @@ func (a Approvals) Policy() (approval.Policy, error) {
 func (k *checker) approvals(a Approvals) {
 	for _, text := range a.Rules {
 		_, err := approval.Parse(text)
-		k.when(err != nil, "approvals.rules", "must be rules such as %q, but of %q: %v", "ask exec *git push*", text, err)
+		k.when(err != nil, "approvals.rules", "must be rules such as %q; %q: %v", "ask exec *git push*", text, err)
 	}
 	k.when(a.Timeout < time.Minute, "approvals.timeout", "must be at least 1m, not %s", a.Timeout)
 	for _, who := range a.Approvers {
 		channel, sender, _ := strings.Cut(who, ":")
-		k.when(channel == "" || sender == "", "approvals.approvers", "must be as slack:U012ABC, not %q", who)
+		k.when(channel == "" || sender == "", "approvals.approvers", "must be of the form slack:U012ABC, not %q", who)
 	}
 }

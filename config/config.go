@@ -1,5 +1,5 @@
-// Package config has the settings of a Holdfast process, their defaults, and how
-// they are read from a YAML file and the environment.
+// Package config defines the settings of a Holdfast process and their defaults, and
+// loads them from a YAML file and the environment.
 package config
 
 import (
@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Config is everything that can be set. Its YAML form has the same shape: the
-// tags are the keys. Take one from [Load], [LoadFile] or [Default].
+// Config has all settings. The tags are the keys in YAML. Get one from [Load], [LoadFile]
+// or [Default].
 type Config struct {
-	Home      string              `yaml:"-"`         // absolute; set by whoever loads
-	Model     string              `yaml:"model"`     // "provider/model"; empty: chosen from what there is
-	Fallbacks []string            `yaml:"fallbacks"` // models to try, in order, when Model cannot answer
-	Prices    map[string]Price    `yaml:"prices"`    // by "provider/model"; a "*" at the end stands for any other end
-	Providers map[string]Provider `yaml:"providers"` // by name, as written
+	Home      string              `yaml:"-"`         // absolute; not a setting
+	Model     string              `yaml:"model"`     // "provider/model"; empty: the first available
+	Fallbacks []string            `yaml:"fallbacks"` // models to try, in order, if Model fails
+	Prices    map[string]Price    `yaml:"prices"`    // by "provider/model"; a trailing "*" matches any suffix
+	Providers map[string]Provider `yaml:"providers"` // by name
 	Agent     Agent               `yaml:"agent"`
 	Memory    Memory              `yaml:"memory"`
 	Temporal  Temporal            `yaml:"temporal"`
@@ -30,55 +30,55 @@ type Config struct {
 	Log       Log                 `yaml:"log"`
 }
 
-// Provider says how to reach a model provider.
+// Provider are the settings of a model provider.
 type Provider struct {
-	Kind     string            `yaml:"kind"`     // whose API it speaks; empty: the one that its name means
-	BaseURL  string            `yaml:"base_url"` // empty: the kind's own
+	Kind     string            `yaml:"kind"`     // the API it implements; empty: that of its name
+	BaseURL  string            `yaml:"base_url"` // empty: the kind's default
 	APIKey   Secret            `yaml:"api_key"`
 	Timeout  time.Duration     `yaml:"timeout"`   // of one model call
 	Headers  map[string]Secret `yaml:"headers"`   // sent with every request
-	NoStream bool              `yaml:"no_stream"` // ask for whole answers
+	NoStream bool              `yaml:"no_stream"` // request complete answers instead of streams
 }
 
 // Price is what a model costs, in US dollars per million tokens.
 type Price struct {
 	Input  float64 `yaml:"input"`
-	Cached float64 `yaml:"cached"` // of input that the provider had in its cache; 0: as Input
+	Cached float64 `yaml:"cached"` // of cached input; 0: as Input
 	Output float64 `yaml:"output"`
 }
 
-// What Memory.Scope may be.
+// Values of Memory.Scope.
 const (
 	MemoryAuto      = "auto"      // sender in direct messages, channel in channels, workspace on the command line and the API
-	MemoryWorkspace = "workspace" // everybody shares one memory
-	MemoryChannel   = "channel"   // each chat has its own
-	MemorySender    = "sender"    // each person has their own
+	MemoryWorkspace = "workspace" // shared by everyone
+	MemoryChannel   = "channel"   // one for each chat
+	MemorySender    = "sender"    // one for each person
 )
 
-// Memory says what is remembered for whom.
+// Memory are the settings of long-term memory.
 type Memory struct {
 	Scope string `yaml:"scope"`
 }
 
-// What Agent.MidTurn may be.
+// Values of Agent.MidTurn.
 const (
 	MidTurnSteer = "steer" // a message joins the running turn of its sender
 	MidTurnQueue = "queue" // a message waits for the running turn
 )
 
-// Agent bounds and tunes the agent loop.
+// Agent are the settings of the agent loop.
 type Agent struct {
 	MaxIterations         int     `yaml:"max_iterations"` // model calls in a turn
 	SubagentMaxIterations int     `yaml:"subagent_max_iterations"`
-	SubagentDepth         int     `yaml:"subagent_depth"` // how deep subagents may spawn subagents; 1: not at all
+	SubagentDepth         int     `yaml:"subagent_depth"` // levels of subagents; 1: subagents cannot spawn subagents
 	MemoryWindow          int     `yaml:"memory_window"`  // messages of earlier turns in a prompt
 	MaxTokens             int     `yaml:"max_tokens"`     // of one completion
 	Temperature           float64 `yaml:"temperature"`
 	MidTurn               string  `yaml:"mid_turn"`
 }
 
-// Temporal says where the Temporal cluster is, or, with an empty Address, on
-// which loopback ports the embedded engine listens. Port 0 means any free one.
+// Temporal is the address of a Temporal cluster or, if Address is empty, the loopback
+// ports of the embedded engine. Port 0 is any free port.
 type Temporal struct {
 	Address   string `yaml:"address"` // host:port of an existing cluster
 	Namespace string `yaml:"namespace"`
@@ -88,17 +88,17 @@ type Temporal struct {
 	UIPort    int    `yaml:"ui_port"`
 }
 
-// TLS has the files and names of a TLS connection.
+// TLS are the settings of a TLS connection.
 type TLS struct {
-	Cert       string `yaml:"cert"` // PEM file of our certificate
+	Cert       string `yaml:"cert"` // PEM file of the client certificate
 	Key        string `yaml:"key"`  // PEM file of its key
-	CA         string `yaml:"ca"`   // PEM file of who signs the server's; empty: the system's
+	CA         string `yaml:"ca"`   // PEM file of the server's CA; empty: the system's CAs
 	ServerName string `yaml:"server_name"`
-	Disabled   bool   `yaml:"disabled"` // plain text, also with an API key
+	Disabled   bool   `yaml:"disabled"` // no TLS, even with an API key
 }
 
-// UseTLS reports whether the connection to the cluster is encrypted: it is when
-// there is an API key or anything under tls, unless tls.disabled.
+// UseTLS reports whether to encrypt the connection: if there is an API key or anything
+// under tls, unless tls.disabled.
 func (t Temporal) UseTLS() bool {
 	if t.TLS.Disabled {
 		return false
@@ -106,59 +106,59 @@ func (t Temporal) UseTLS() bool {
 	return t.APIKey != "" || t.TLS != TLS{}
 }
 
-// What Engine.Durability may be.
+// Values of Engine.Durability.
 const (
-	DurabilityFull   = "full"   // survives the loss of power
-	DurabilityNormal = "normal" // survives the end of the process only; faster
+	DurabilityFull   = "full"   // survives power loss
+	DurabilityNormal = "normal" // survives only process crashes; faster
 )
 
-// Engine tunes the embedded Temporal server.
+// Engine are the settings of the embedded Temporal server.
 type Engine struct {
 	Durability string        `yaml:"durability"`
-	Retention  time.Duration `yaml:"retention"` // how long runs stay visible once closed
+	Retention  time.Duration `yaml:"retention"` // how long closed runs are kept
 }
 
-// Store says where messages and replies are kept, and for how long.
+// Store are the settings of the database.
 type Store struct {
 	DSN       Secret        `yaml:"dsn"`       // "postgres://…"; empty: SQLite under home
-	Retention time.Duration `yaml:"retention"` // sessions not used for that long are removed; 0: none are
+	Retention time.Duration `yaml:"retention"` // sessions unused for this long are deleted; 0: never
 }
 
 // Tools are the settings of the agent's tools.
 type Tools struct {
-	RestrictToWorkspace bool `yaml:"restrict_to_workspace"` // file tools stay in the workspace
+	RestrictToWorkspace bool `yaml:"restrict_to_workspace"` // confine the file tools to the workspace
 	Exec                Exec `yaml:"exec"`
 	Web                 Web  `yaml:"web"`
 	MCP                 MCP  `yaml:"mcp"`
 }
 
-// MCP says which MCP servers' tools the agent has.
+// MCP are the settings of MCP servers.
 type MCP struct {
-	Servers map[string]MCPServer `yaml:"servers"` // by name, which becomes part of their tools' names
+	Servers map[string]MCPServer `yaml:"servers"` // by name, the prefix of their tools' names
 }
 
-// MCPServer is an MCP server: a command that we run, or a URL.
+// MCPServer is an MCP server, started by a command or reached at a URL.
 type MCPServer struct {
 	Command string            `yaml:"command"`
 	Args    []string          `yaml:"args"`
 	Env     map[string]Secret `yaml:"env"`
-	Dir     string            `yaml:"dir"` // where the command runs; empty: the workspace
+	Dir     string            `yaml:"dir"` // working directory of the command; empty: the workspace
 	URL     string            `yaml:"url"`
 	Headers map[string]Secret `yaml:"headers"` // sent with every request
-	Timeout time.Duration     `yaml:"timeout"` // of a call; 0: a minute
-	Tools   []string          `yaml:"tools"`   // those that the agent gets; empty: all
+	Timeout time.Duration     `yaml:"timeout"` // of a call; 0: one minute
+	Tools   []string          `yaml:"tools"`   // the tools to offer; empty: all
 }
 
-// Exec bounds the commands that the agent runs.
+// Exec limits the commands that the agent runs.
 type Exec struct {
-	Timeout         time.Duration `yaml:"timeout"`          // when the model asks for none
-	MaxTimeout      time.Duration `yaml:"max_timeout"`      // the longest it may ask for
-	SessionLifetime time.Duration `yaml:"session_lifetime"` // of a command that takes input, at most
+	Timeout         time.Duration `yaml:"timeout"`          // default
+	MaxTimeout      time.Duration `yaml:"max_timeout"`      // the longest that the model may request
+	SessionLifetime time.Duration `yaml:"session_lifetime"` // of a command that takes input
 }
 
-// What Web.Search may be.
+// Values of Web.Search.
 const (
-	SearchAuto       = "auto" // the first that is set up, else DuckDuckGo
+	SearchAuto       = "auto" // the first configured one, else DuckDuckGo
 	SearchBrave      = "brave"
 	SearchTavily     = "tavily"
 	SearchSearXNG    = "searxng"
@@ -175,15 +175,15 @@ type Web struct {
 	DuckDuckGo SearchSite `yaml:"duckduckgo"`
 }
 
-// KeyedSite is a search service that wants a key.
+// KeyedSite is a search service with an API key.
 type KeyedSite struct {
 	APIKey  Secret `yaml:"api_key"`
-	BaseURL string `yaml:"base_url"` // empty: the service's own
+	BaseURL string `yaml:"base_url"` // empty: the service's default
 }
 
-// SearchSite is a search service that wants no key.
+// SearchSite is a search service without an API key.
 type SearchSite struct {
-	BaseURL string `yaml:"base_url"` // empty: the service's own; SearXNG has none
+	BaseURL string `yaml:"base_url"` // empty: the service's default; SearXNG has none
 }
 
 // Channels are the settings of the channels.
@@ -196,29 +196,28 @@ type Channels struct {
 type HTTP struct {
 	Enabled bool   `yaml:"enabled"`
 	Listen  string `yaml:"listen"` // host:port
-	Token   Secret `yaml:"token"`  // bearer token; required beyond loopback
+	Token   Secret `yaml:"token"`  // bearer token; required unless Listen is a loopback address
 }
 
-// Metrics says where what is counted can be read.
+// Metrics are the settings of the Prometheus endpoint.
 type Metrics struct {
-	Listen string `yaml:"listen"` // host:port; empty: nowhere, and nothing is counted
+	Listen string `yaml:"listen"` // host:port; empty: off
 }
 
-// What Log.Format may be.
+// Values of Log.Format.
 const (
 	LogAuto = "auto" // text on a terminal, JSON otherwise
 	LogText = "text"
 	LogJSON = "json"
 )
 
-// Log says what is logged and how.
+// Log are the settings of the log.
 type Log struct {
 	Level  string `yaml:"level"` // debug, info, warn, error
 	Format string `yaml:"format"`
 }
 
-// Default returns the settings of a process whose home is home and where nothing
-// else is set. Every default is here.
+// Default returns the default settings for a home. All defaults are defined here.
 func Default(home string) Config {
 	return Config{
 		Home:      home,
@@ -259,13 +258,12 @@ func Default(home string) Config {
 	}
 }
 
-// DefaultProvider returns the settings of a provider of which nothing is set.
+// DefaultProvider returns the default settings of a provider.
 func DefaultProvider() Provider {
 	return Provider{Timeout: 10 * time.Minute}
 }
 
-// Provider returns the settings of the provider of that name, which need not be
-// in the file.
+// Provider returns the settings of a provider, or the defaults if it is not configured.
 func (c Config) Provider(name string) Provider {
 	if p, ok := c.Providers[name]; ok {
 		return p
@@ -273,7 +271,7 @@ func (c Config) Provider(name string) Provider {
 	return DefaultProvider()
 }
 
-// DataDir is where the engine and the store keep their files.
+// DataDir is the directory of the engine and the store.
 func (c Config) DataDir() string { return filepath.Join(c.Home, "data") }
 
 // StoreDSN is where the store is: the configured DSN or a SQLite file in DataDir.

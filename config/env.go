@@ -10,7 +10,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// other has our variables that are not settings.
+// other are the HOLDFAST_ variables that are not settings.
 var other = []string{prefix + "HOME", prefix + "CONFIG", prefix + "FAILPOINT"}
 
 // setting is a value from the environment.
@@ -19,7 +19,7 @@ type setting struct {
 	value any
 }
 
-// environment returns what the environment sets.
+// environment returns the settings in the environment.
 func (l *loader) environment(file map[string]any, providers map[string]string) []setting {
 	table := map[string]target{}
 	l.schema.variables(target{}, file, slices.Sorted(maps.Keys(providers)), table)
@@ -35,7 +35,7 @@ func (l *loader) environment(file map[string]any, providers map[string]string) [
 			continue
 		}
 		if to.ambiguous != "" {
-			l.problem(name, problem{to.path.String(), "the variable could as well mean " + to.ambiguous})
+			l.problem(name, problem{to.path.String(), "the variable also fits " + to.ambiguous})
 			continue
 		}
 		value, err := parse(to.schema.value, text)
@@ -94,8 +94,8 @@ func (s *schema) variables(at target, file map[string]any, names []string, table
 	}
 }
 
-// nearestName is the known variable most like name: one that ends like it, if a
-// part of the path was left out.
+// nearestName returns the known variable most similar to name, preferably one that ends
+// with it.
 func nearestName(name string, table map[string]target) string {
 	known := slices.Sorted(maps.Keys(table))
 	ending := "_" + strings.TrimPrefix(name, prefix)
@@ -116,8 +116,8 @@ var (
 	servicePort = regexp.MustCompile(`_PORT(_[0-9]+_[A-Z]+(_[A-Z]+)?)?$`)
 )
 
-// isServiceLink tells whether a variable is one that Kubernetes puts into every
-// container for a service whose name begins with holdfast.
+// isServiceLink reports whether a variable is one that Kubernetes sets in containers for
+// a service whose name begins with holdfast.
 func isServiceLink(name, value string) bool {
 	if serviceName.MatchString(name) || strings.Contains(name, "_TCP_") || strings.Contains(name, "_UDP_") {
 		return true

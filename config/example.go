@@ -8,6 +8,5 @@ import (
 //go:embed example.yaml
 var example []byte
 
-// Example returns a config file that explains every setting and sets none: each
-// is there with its default, commented out.
+// Example returns a config file with all settings, commented out, at their defaults.
 func Example() []byte { return slices.Clone(example) }

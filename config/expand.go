@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// expand replaces ${NAME} and ${NAME:-default} by the environment's values, and
-// $$ by one dollar. Any other dollar stands for itself. Defaults are not expanded.
+// expand replaces ${NAME} and ${NAME:-default} with environment variables and $$ with a
+// dollar sign. Other dollar signs are kept. Defaults are not expanded.
 func expand(text string, env map[string]string) (string, error) {
 	var out strings.Builder
 	for {
@@ -22,7 +22,7 @@ func expand(text string, env map[string]string) (string, error) {
 		case strings.HasPrefix(after, "{"):
 			inner, rest, closed := strings.Cut(after[1:], "}")
 			if !closed {
-				return "", errors.New("has a ${ without a }; write $$ for a dollar")
+				return "", errors.New("has a ${ without a }; write $$ for a dollar sign")
 			}
 			value, err := variable(inner, env)
 			if err != nil {
@@ -40,7 +40,7 @@ func expand(text string, env map[string]string) (string, error) {
 func variable(inner string, env map[string]string) (string, error) {
 	name, fallback, hasFallback := strings.Cut(inner, ":-")
 	if !validName(name) {
-		return "", errors.New("has ${…} around what is no variable's name; write $$ for a dollar")
+		return "", errors.New("has ${…} with an invalid variable name; write $$ for a dollar sign")
 	}
 	value, set := env[name]
 	switch {
@@ -49,7 +49,7 @@ func variable(inner string, env map[string]string) (string, error) {
 	case hasFallback:
 		return fallback, nil
 	case !set:
-		return "", fmt.Errorf("needs the environment variable %s, which is not set; ${%s:-} allows for that", name, name)
+		return "", fmt.Errorf("environment variable %s is not set; write ${%s:-} to allow that", name, name)
 	default:
 		return "", nil
 	}

@@ -9,9 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// read takes the settings out of a YAML document, in the shape of the schema and
-// with values of its types. What is wrong with single values becomes problems;
-// the error is for a document that cannot be read at all.
+// read decodes a YAML document into a tree with values of the types of the schema. It
+// records invalid values as problems, and fails if the document is not valid YAML.
 func (l *loader) read(r io.Reader) (map[string]any, error) {
 	var doc yaml.Node
 	decoder := yaml.NewDecoder(r)
@@ -28,7 +27,7 @@ func (l *loader) read(r io.Reader) (map[string]any, error) {
 		}
 		return nil, fmt.Errorf("%s: has more than one document", l.name)
 	}
-	// This finds keys that are there twice, and aliases that lead into themselves.
+	// Decoding finds duplicate keys and recursive aliases.
 	var whole any
 	if err := doc.Decode(&whole); err != nil {
 		return nil, l.broken(err)
@@ -37,7 +36,7 @@ func (l *loader) read(r io.Reader) (map[string]any, error) {
 	return settings, nil
 }
 
-// broken is an error of the YAML library, one line for each thing it found.
+// broken formats an error of the YAML library, one line for each problem.
 func (l *loader) broken(err error) error {
 	details := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
 	if typed := (*yaml.TypeError)(nil); errors.As(err, &typed) {
@@ -56,7 +55,7 @@ func (l *loader) broken(err error) error {
 	return errors.Join(problems...)
 }
 
-// node returns what n sets, or nil for nothing.
+// node returns the value of n, or nil if it sets nothing.
 func (l *loader) node(n *yaml.Node, s *schema, at path) any {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -127,7 +126,7 @@ func (l *loader) list(n *yaml.Node) (any, error) {
 			item = item.Alias
 		}
 		if item.Kind != yaml.ScalarNode {
-			return nil, fmt.Errorf("must be a list of texts, not of %s", kind(item))
+			return nil, fmt.Errorf("must be a list of strings, not of %s", kind(item))
 		}
 		text, err := expand(item.Value, l.env)
 		if err != nil {
@@ -138,7 +137,7 @@ func (l *loader) list(n *yaml.Node) (any, error) {
 	return list, nil
 }
 
-// kind names what n is, for a person. Values are left out: they may be secret.
+// kind names the kind of n in errors. Values are left out, as they may be secret.
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

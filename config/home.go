@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// HomeDir returns the absolute path of Holdfast's home: $HOLDFAST_HOME, or
-// ~/.holdfast. Environ has the form of [os.Environ]. Nothing is created.
+// HomeDir returns the absolute path of Holdfast's home: $HOLDFAST_HOME or ~/.holdfast.
+// Environ has the form of [os.Environ].
 func HomeDir(environ []string) (string, error) {
 	env := lookup(environ)
 	dir := env["HOLDFAST_HOME"]
@@ -25,8 +25,8 @@ func HomeDir(environ []string) (string, error) {
 	return dir, nil
 }
 
-// FilePath returns the path of the config file and whether it was named, by
-// $HOLDFAST_CONFIG, rather than being home's config.yaml.
+// FilePath returns the path of the config file: $HOLDFAST_CONFIG, which is reported as
+// named, or config.yaml in home.
 func FilePath(home string, environ []string) (path string, named bool) {
 	env := lookup(environ)
 	if path = env["HOLDFAST_CONFIG"]; path != "" {
@@ -35,7 +35,7 @@ func FilePath(home string, environ []string) (path string, named bool) {
 	return filepath.Join(home, "config.yaml"), false
 }
 
-// lookup makes a map of an environment. As in a shell, the last of two wins.
+// lookup returns an environment as a map. The last of duplicate variables wins.
 func lookup(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, pair := range environ {
@@ -45,7 +45,7 @@ func lookup(environ []string) map[string]string {
 	return env
 }
 
-// tilde replaces a leading ~/ by the user's home.
+// tilde replaces a leading ~/ with the user's home.
 func tilde(path string, env map[string]string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || env["HOME"] == "" || (rest != "" && rest[0] != filepath.Separator) {
@@ -54,7 +54,7 @@ func tilde(path string, env map[string]string) string {
 	return filepath.Join(env["HOME"], rest)
 }
 
-// resolve makes path absolute: a relative one is under home.
+// resolve makes a path absolute, relative to home.
 func resolve(path, home string, env map[string]string) string {
 	path = tilde(path, env)
 	if filepath.IsAbs(path) {

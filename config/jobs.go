@@ -6,33 +6,31 @@ import (
 	"time"
 )
 
-// What Jobs.Overlap may be: what happens when a job is due and its last run is
-// still at work.
+// Values of Jobs.Overlap: what happens if a job is due while its last run is active.
 const (
-	OverlapSkip  = "skip"  // it is left out
-	OverlapQueue = "queue" // it waits
-	OverlapAllow = "allow" // it runs beside it
+	OverlapSkip  = "skip"  // the new run is skipped
+	OverlapQueue = "queue" // the new run waits
+	OverlapAllow = "allow" // both run
 )
 
 // Jobs are the settings of scheduled prompts.
 type Jobs struct {
-	CatchUp  time.Duration `yaml:"catchup"` // how late a recurring job may run, after we were down
+	CatchUp  time.Duration `yaml:"catchup"` // how late a recurring job may run after a downtime
 	Overlap  string        `yaml:"overlap"`
-	MinEvery time.Duration `yaml:"min_every"` // the shortest interval that the agent may ask for
+	MinEvery time.Duration `yaml:"min_every"` // the shortest interval of a job
 }
 
-// Heartbeat are the settings of the look into HEARTBEAT.md.
+// Heartbeat are the settings of the periodic check of HEARTBEAT.md.
 type Heartbeat struct {
 	Enabled bool          `yaml:"enabled"`
 	Every   time.Duration `yaml:"every"`
 	Active  string        `yaml:"active"`  // hours of the day, such as 08:00-22:00; empty: all
-	Zone    string        `yaml:"zone"`    // IANA name, of Active; empty: this machine's
-	Channel string        `yaml:"channel"` // where it says what it has to say; empty: nowhere
+	Zone    string        `yaml:"zone"`    // IANA time zone of Active; empty: the local one
+	Channel string        `yaml:"channel"` // for its messages; empty: none
 	Chat    string        `yaml:"chat"`
 }
 
-// IsActive reports whether a time is within the active hours. They may go on past
-// midnight.
+// IsActive reports whether a time is within the active hours, which may span midnight.
 func (h Heartbeat) IsActive(t time.Time) bool {
 	from, to, err := h.hours()
 	if err != nil || h.Active == "" {
@@ -55,7 +53,7 @@ func (h Heartbeat) zone() string {
 	return h.Zone
 }
 
-// hours returns when the active hours begin and end, since midnight.
+// hours returns the start and end of the active hours, since midnight.
 func (h Heartbeat) hours() (from, to time.Duration, err error) {
 	if h.Active == "" {
 		return 0, 0, nil
@@ -67,7 +65,7 @@ func (h Heartbeat) hours() (from, to time.Duration, err error) {
 	return from, to, err
 }
 
-// clock is a time of the day, since midnight.
+// clock parses a time of day and returns it as the duration since midnight.
 func clock(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	if text == "24:00" {

@@ -11,8 +11,8 @@ import (
 
 const day = 24 * time.Hour
 
-// parse turns text into a value of type t, which is one of those that Config has.
-// Errors say what was expected, and repeat the text unless it is secret.
+// parse converts text to type t, which must be a type of Config. Errors say what was
+// expected and quote the text, which is never secret: every text is a valid secret.
 func parse(t reflect.Type, text string) (any, error) {
 	switch t {
 	case reflect.TypeFor[Secret]():
@@ -44,11 +44,11 @@ func parse(t reflect.Type, text string) (any, error) {
 		}
 		return b, nil
 	default:
-		return nil, fmt.Errorf("has the type %s, which no text can have", t)
+		return nil, fmt.Errorf("has the unsupported type %s", t)
 	}
 }
 
-// expected names what a value of type t is, for a person.
+// expected describes a value of type t in errors.
 func expected(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
@@ -60,11 +60,11 @@ func expected(t reflect.Type) string {
 	case t.Kind() == reflect.Bool:
 		return "true or false"
 	default:
-		return "a text"
+		return "a string"
 	}
 }
 
-// parseDuration takes what [time.ParseDuration] does, with days in front.
+// parseDuration is [time.ParseDuration] with leading days.
 func parseDuration(text string) (time.Duration, error) {
 	invalid := fmt.Errorf("must be a duration such as 60s, 10m or 30d, not %q", text)
 	days, rest, found := strings.Cut(text, "d")
@@ -87,12 +87,12 @@ func parseDuration(text string) (time.Duration, error) {
 	}
 	d := time.Duration(n)*day + extra
 	if d < 0 {
-		return 0, errors.New("is longer than a duration can be")
+		return 0, errors.New("is too long")
 	}
 	return d, nil
 }
 
-// parseList takes a list as an environment variable has it, separated by commas.
+// parseList parses a comma-separated list.
 func parseList(text string) []string {
 	list := []string{}
 	for item := range strings.SplitSeq(text, ",") {

@@ -9,8 +9,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// schema is the shape of Config or of a part: fixed keys, or keys that the user
-// chooses, or a value.
+// schema describes Config or a part of it: a mapping with fixed keys, a mapping whose
+// keys users choose, or a value.
 type schema struct {
 	fields map[string]*schema
 	each   *schema
@@ -36,7 +36,7 @@ func describe(t reflect.Type) *schema {
 
 func (s *schema) isList() bool { return s.value == reflect.TypeFor[[]string]() }
 
-// isOptional tells whether an empty text says nothing, rather than something.
+// isOptional reports whether an empty text leaves the value unset.
 func (s *schema) isOptional() bool {
 	return s.value.Kind() != reflect.String
 }
@@ -48,12 +48,12 @@ func (s *schema) expected() string {
 	return "a mapping of keys to values"
 }
 
-// path leads to a value; its elements are keys as the user writes them.
+// path is the list of keys that leads to a value.
 type path []string
 
 func (p path) to(key string) path { return append(slices.Clip(p), key) }
 
-// String is the path with dots, and quotes where a key has dots of its own.
+// String joins the path with dots and quotes keys that contain dots.
 func (p path) String() string {
 	parts := make([]string, len(p))
 	for i, key := range p {
@@ -64,7 +64,7 @@ func (p path) String() string {
 	return strings.Join(parts, ".")
 }
 
-// variable is the environment variable that sets the value.
+// variable returns the environment variable of the path.
 func (p path) variable() string {
 	name := strings.Map(func(r rune) rune {
 		if (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') {
@@ -75,7 +75,7 @@ func (p path) variable() string {
 	return prefix + name
 }
 
-// paths are those of all values, without the keys that the user chooses.
+// paths returns the paths of all values, with [anyKey] for keys that users choose.
 func (s *schema) paths(at path) []path {
 	if s.value != nil {
 		return []path{at}
@@ -90,11 +90,11 @@ func (s *schema) paths(at path) []path {
 	return all
 }
 
-// anyKey stands in a path for a key that the user chooses.
+// anyKey stands for a key that users choose.
 const anyKey = "NAME"
 
-// nearest is the known path most like p, of which the last key is unknown: a
-// sibling rather than one elsewhere.
+// nearest returns the known path most similar to p, whose last key is unknown. It prefers
+// siblings.
 func (s *schema) nearest(p path) string {
 	best, least := "", -1
 	known := s.paths(nil)

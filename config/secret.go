@@ -8,11 +8,11 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a value that must not be seen: however it is printed, logged or
-// encoded, it reads "[redacted]", or nothing if it is empty.
+// Secret is a value that is printed, logged and encoded as "[redacted]", or as "" if it
+// is empty.
 type Secret string
 
-// Reveal returns the value itself.
+// Reveal returns the value.
 func (s Secret) Reveal() string { return string(s) }
 
 // String implements [fmt.Stringer].
@@ -23,7 +23,7 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// Format implements [fmt.Formatter], so that no verb shows the value.
+// Format implements [fmt.Formatter] to redact the value for all verbs.
 func (s Secret) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, s.String())
 }

@@ -4,17 +4,17 @@ import (
 	"strings"
 )
 
-// What Slack.Mode may be.
+// Values of Slack.Mode.
 const (
 	SlackSocket = "socket" // we connect to Slack
 	SlackHTTP   = "http"   // Slack connects to us
 )
 
-// What Slack.Respond may be.
+// Values of Slack.Respond.
 const (
 	SlackMention = "mention" // messages that mention the bot
-	SlackThread  = "thread"  // and all in threads that it takes part in
-	SlackAll     = "all"     // all
+	SlackThread  = "thread"  // and all messages in threads that it takes part in
+	SlackAll     = "all"     // all messages
 )
 
 // Slack are the settings of the Slack channel.
@@ -25,13 +25,13 @@ type Slack struct {
 	AppToken      Secret   `yaml:"app_token"`      // xapp-…; for SlackSocket
 	SigningSecret Secret   `yaml:"signing_secret"` // for SlackHTTP
 	Listen        string   `yaml:"listen"`         // host:port; for SlackHTTP
-	Path          string   `yaml:"path"`           // of the one URL for events, buttons and commands
+	Path          string   `yaml:"path"`           // of the URL for events, buttons and commands
 	APIURL        string   `yaml:"api_url"`
-	AllowUsers    []string `yaml:"allow_users"`    // Slack's IDs; "*" for everybody
-	AllowChannels []string `yaml:"allow_channels"` // Slack's IDs; "*" for all
-	AllowBots     []string `yaml:"allow_bots"`     // IDs of bots or their users that are answered
+	AllowUsers    []string `yaml:"allow_users"`    // Slack IDs; "*" for everyone
+	AllowChannels []string `yaml:"allow_channels"` // Slack IDs; "*" for all
+	AllowBots     []string `yaml:"allow_bots"`     // Slack IDs of bots or bot users
 	Respond       string   `yaml:"respond"`
-	Stream        bool     `yaml:"stream"`      // show the reply while it is written
+	Stream        bool     `yaml:"stream"`      // stream replies
 	MaxFileMB     int      `yaml:"max_file_mb"` // of an attached file
 }
 
@@ -49,20 +49,20 @@ func (k *checker) slack(s Slack) {
 	if !s.Enabled {
 		return
 	}
-	k.when(s.BotToken == "", "channels.slack.bot_token", "must be set; SLACK_BOT_TOKEN does too. docs/slack.md says where it is found")
+	k.when(s.BotToken == "", "channels.slack.bot_token", "must be set, here or as SLACK_BOT_TOKEN; see docs/slack.md")
 	switch s.Mode {
 	case SlackSocket:
-		k.when(s.AppToken == "", "channels.slack.app_token", "must be set for mode: socket; SLACK_APP_TOKEN does too")
+		k.when(s.AppToken == "", "channels.slack.app_token", "must be set for mode: socket, here or as SLACK_APP_TOKEN")
 	case SlackHTTP:
-		k.when(s.SigningSecret == "", "channels.slack.signing_secret", "must be set for mode: http; SLACK_SIGNING_SECRET does too")
+		k.when(s.SigningSecret == "", "channels.slack.signing_secret", "must be set for mode: http, here or as SLACK_SIGNING_SECRET")
 		if _, err := hostOf(s.Listen); err != nil {
 			k.when(true, "channels.slack.listen", "must be host:port, such as 127.0.0.1:8091, not %q", s.Listen)
 		}
 	}
 }
 
-// ids checks a list of Slack's IDs, which begin with one of these letters; any, if
-// not empty, stands for all.
+// ids checks a list of Slack IDs, which begin with one of letters. If any is not empty,
+// it is accepted as a wildcard.
 func (k *checker) ids(path string, ids []string, any, letters, example string) {
 	for _, id := range ids {
 		if any != "" && id == any {
@@ -70,7 +70,7 @@ func (k *checker) ids(path string, ids []string, any, letters, example string) {
 		}
 		valid := len(id) > 1 && strings.ContainsRune(letters, rune(id[0])) &&
 			strings.IndexFunc(id, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) < 0
-		text := "has %q; it needs Slack's IDs, such as " + example
+		text := "has %q; must be Slack IDs, such as " + example
 		if any != "" {
 			text += `, or "*" for all`
 		}
@@ -78,7 +78,7 @@ func (k *checker) ids(path string, ids []string, any, letters, example string) {
 	}
 }
 
-// prefix takes an empty token too. The token is not repeated.
+// prefix checks a token, which may be empty. The error does not contain the token.
 func (k *checker) prefix(path string, token Secret, prefix, name string) {
 	k.when(token != "" && !strings.HasPrefix(token.Reveal(), prefix), path, "must be %s, which begins with %s", name, prefix)
 }

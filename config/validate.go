@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Validate returns all that is wrong with the settings, joined, or nil. [Load] has
-// called it already.
+// Validate returns the joined problems of the settings, or nil. [Load] calls it.
 func (c Config) Validate() error {
 	var problems []error
 	for _, p := range c.check() {
@@ -24,7 +23,7 @@ func (c Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// checker gathers problems; its methods are the rules.
+// checker collects problems; its methods are the rules.
 type checker struct{ problems []problem }
 
 func (c Config) check() []problem {
@@ -37,14 +36,14 @@ func (c Config) check() []problem {
 	k.oneOf("memory.scope", c.Memory.Scope, MemoryAuto, MemoryWorkspace, MemoryChannel, MemorySender)
 	for _, name := range slices.Sorted(maps.Keys(c.Prices)) {
 		p := c.Prices[name]
-		k.when(p.Input < 0 || p.Cached < 0 || p.Output < 0, path{"prices", name}.String(), "must not be below 0")
+		k.when(p.Input < 0 || p.Cached < 0 || p.Output < 0, path{"prices", name}.String(), "must not be negative")
 	}
 	k.temporal(c.Temporal)
 	k.oneOf("engine.durability", c.Engine.Durability, DurabilityFull, DurabilityNormal)
 	k.when(c.Engine.Retention < time.Hour, "engine.retention", "must be at least 1h, not %s", c.Engine.Retention)
 	dsn := c.Store.DSN.Reveal()
 	k.when(dsn != "" && !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://"),
-		"store.dsn", "must begin with postgres://, or be empty for SQLite under the home")
+		"store.dsn", "must begin with postgres://, or be empty for SQLite in the home directory")
 	retention := c.Store.Retention
 	k.when(retention != 0 && retention < day, "store.retention", "must be at least 1d, or 0 to keep all, not %s", retention)
 	k.tools(c.Tools)
@@ -54,7 +53,7 @@ func (c Config) check() []problem {
 	k.jobs(c.Jobs, c.Heartbeat)
 	if c.Metrics.Listen != "" {
 		_, err := hostOf(c.Metrics.Listen)
-		k.when(err != nil, "metrics.listen", "must be host:port, such as 127.0.0.1:9090, or empty for none, not %q", c.Metrics.Listen)
+		k.when(err != nil, "metrics.listen", "must be host:port, such as 127.0.0.1:9090, or empty to disable it, not %q", c.Metrics.Listen)
 	}
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, LogAuto, LogText, LogJSON)
@@ -76,7 +75,7 @@ func (k *checker) atLeastOne(path string, value int) {
 }
 
 func (k *checker) models(c Config) {
-	k.when(strings.ContainsAny(c.Model, spaces), "model", "must have no spaces: provider/model, such as openai/gpt-4.1")
+	k.when(strings.ContainsAny(c.Model, spaces), "model", "must not contain spaces: provider/model, such as openai/gpt-4.1")
 	for _, model := range c.Fallbacks {
 		k.when(model == "" || strings.ContainsAny(model, spaces), "fallbacks", "must be models such as openai/gpt-4.1, not %q", model)
 	}
@@ -85,9 +84,9 @@ func (k *checker) models(c Config) {
 const spaces = " \t\r\n"
 
 func (k *checker) provider(at path, name string, p Provider) {
-	k.when(name == "" || strings.ContainsAny(name, spaces+"/"), at.String(), "must have a name without spaces and slashes: it comes first in provider/model")
+	k.when(name == "" || strings.ContainsAny(name, spaces+"/"), at.String(), "must have a name without spaces and slashes, for use in provider/model")
 	k.url(at.to("base_url").String(), p.BaseURL)
-	k.when(strings.ContainsAny(p.APIKey.Reveal(), spaces), at.to("api_key").String(), "must have no space or line break in it")
+	k.when(strings.ContainsAny(p.APIKey.Reveal(), spaces), at.to("api_key").String(), "must not contain spaces or line breaks")
 	k.when(p.Timeout <= 0, at.to("timeout").String(), "must be above 0, not %s", p.Timeout)
 	for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
 		broken := header == "" || strings.ContainsAny(header, spaces+":") || strings.ContainsAny(p.Headers[header].Reveal(), "\r\n")
@@ -110,11 +109,11 @@ func (k *checker) temporal(t Temporal) {
 		_, err := hostOf(t.Address)
 		k.when(err != nil, "temporal.address", "must be host:port, such as temporal.example.com:7233, not %q", t.Address)
 	}
-	k.when(t.Namespace == "", "temporal.namespace", "must not be empty; Temporal's own is default")
+	k.when(t.Namespace == "", "temporal.namespace", "must not be empty; Temporal's default is \"default\"")
 	k.when((t.TLS.Cert == "") != (t.TLS.Key == ""), "temporal.tls", "must have both cert and key, or neither")
 	k.port("temporal.port", t.Port)
 	k.port("temporal.ui_port", t.UIPort)
-	k.when(t.Port != 0 && t.Port == t.UIPort, "temporal.ui_port", "must differ from temporal.port, which is %d too", t.Port)
+	k.when(t.Port != 0 && t.Port == t.UIPort, "temporal.ui_port", "must differ from temporal.port, which is also %d", t.Port)
 }
 
 func (k *checker) port(path string, port int) {
@@ -127,7 +126,7 @@ func (k *checker) tools(t Tools) {
 	k.when(t.Exec.SessionLifetime <= 0, "tools.exec.session_lifetime", "must be above 0, not %s", t.Exec.SessionLifetime)
 	for _, name := range slices.Sorted(maps.Keys(t.MCP.Servers)) {
 		at := path{"tools", "mcp", "servers", name}.String()
-		k.when(!serverName.MatchString(name), at, "must have a name of letters, digits, - and _, which its tools' names begin with")
+		k.when(!serverName.MatchString(name), at, "must have a name of letters, digits, - and _, since it prefixes tool names")
 		k.mcp(at, t.MCP.Servers[name])
 	}
 	web := t.Web
@@ -136,19 +135,19 @@ func (k *checker) tools(t Tools) {
 	k.url("tools.web.tavily.base_url", web.Tavily.BaseURL)
 	k.url("tools.web.searxng.base_url", web.SearXNG.BaseURL)
 	k.url("tools.web.duckduckgo.base_url", web.DuckDuckGo.BaseURL)
-	k.when(web.Search == SearchBrave && web.Brave.APIKey == "", "tools.web.brave.api_key", "must be set for tools.web.search: brave; BRAVE_API_KEY does too")
-	k.when(web.Search == SearchTavily && web.Tavily.APIKey == "", "tools.web.tavily.api_key", "must be set for tools.web.search: tavily; TAVILY_API_KEY does too")
+	k.when(web.Search == SearchBrave && web.Brave.APIKey == "", "tools.web.brave.api_key", "must be set for tools.web.search: brave, here or as BRAVE_API_KEY")
+	k.when(web.Search == SearchTavily && web.Tavily.APIKey == "", "tools.web.tavily.api_key", "must be set for tools.web.search: tavily, here or as TAVILY_API_KEY")
 	k.when(web.Search == SearchSearXNG && web.SearXNG.BaseURL == "", "tools.web.searxng.base_url", "must be set for tools.web.search: searxng")
 }
 
-// serverName is what providers take in the name of a tool.
+// serverName matches what providers accept in tool names.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 func (k *checker) mcp(at string, s MCPServer) {
 	k.when((s.Command == "") == (s.URL == ""), at, "must have either command or url")
 	k.when(s.Command == "" && (len(s.Args) > 0 || len(s.Env) > 0 || s.Dir != ""), at, "has a url: args, env and dir belong to a command")
 	k.when(s.URL == "" && len(s.Headers) > 0, at, "has a command: headers belong to a url")
-	k.when(s.Timeout < 0, at+".timeout", "must not be below 0")
+	k.when(s.Timeout < 0, at+".timeout", "must not be negative")
 	k.url(at+".url", s.URL)
 }
 
@@ -162,10 +161,11 @@ func (k *checker) http(h HTTP) {
 		return
 	}
 	k.when(!loopback(host) && h.Token == "", "channels.http.listen",
-		"%s can be reached from other machines; set channels.http.token too, or listen on 127.0.0.1", h.Listen)
+		"%s is reachable from other machines; set channels.http.token too, or listen on 127.0.0.1", h.Listen)
 }
 
-// url takes an empty value too. The value is not repeated: it may have a password.
+// url checks a URL, which may be empty. The error does not contain it, since it may have
+// a password.
 func (k *checker) url(path, value string) {
 	if value == "" {
 		return
@@ -175,7 +175,7 @@ func (k *checker) url(path, value string) {
 	k.when(wrong, path, "must be a URL such as https://api.example.com/v1")
 }
 
-// hostOf is the host of host:port, whose port is a number.
+// hostOf returns the host of host:port.
 func hostOf(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
