@@ -73,7 +73,7 @@ func clock(text string) (time.Duration, error) {
 	}
 	at, err := time.Parse("15:04", text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no time of the day", text)
+		return 0, fmt.Errorf("%q is not a time of day", text)
 	}
 	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, nil
 }

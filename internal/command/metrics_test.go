@@ -58,6 +58,7 @@ func TestMetrics(t *testing.T) {
 	require.Equal(t, domain.ReplyFailed, n.ask(t, "hushed-session", "hushed text").Status)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	memory.Fail(1) // so that the delivery is scheduled on the queue of the channel
 	require.NoError(t, memory.Deliver(ctx, domain.Inbound{
 		PlatformID: "hushed-message", Channel: "memory", Chat: "hushed-chat", Sender: "hushed-sender", Text: "hushed text", Push: true,
 	}))

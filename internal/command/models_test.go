@@ -52,7 +52,7 @@ func TestModelCommand(t *testing.T) {
 		model := echo(t)
 		n := startNode(t, model.URL)
 		for _, tt := range []struct{ text, why string }{
-			{"/model nobody/x", "nobody is no provider that is configured"},
+			{"/model nobody/x", "provider nobody is not configured"},
 			{"/model anthropic/claude-opus-5", "ANTHROPIC_API_KEY"},
 			{"/model x", "name the model as provider/model"},
 			{"/model scripted/", `"scripted/" is no provider and model; name the model as provider/model`},

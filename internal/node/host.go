@@ -44,7 +44,7 @@ func ReachAgent(
 		}
 		n, err := hostNode(ctx, cfg, log, interrupt)
 		if err == nil {
-			return APIAgent{client.New(n.APIURL(), token)}, n.runBeside(failed), nil //nolint:contextcheck // what runs beside has to outlive an interrupt
+			return APIAgent{client.New(n.APIURL(), token)}, n.runBeside(failed), nil //nolint:contextcheck // the agent must outlive an interrupt
 		}
 		if !errors.Is(err, engine.ErrInUse) || time.Now().After(deadline) {
 			return APIAgent{}, nil, err
