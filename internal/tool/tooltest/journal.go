@@ -1,4 +1,4 @@
-// Package tooltest has what tests of tools share.
+// Package tooltest has helpers for tests of tools.
 package tooltest
 
 import (
@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// Journal is a [tool.Journal] of one call, in memory. Used for several attempts,
-// it is what a store is to a call whose worker was lost in between.
+// Journal is an in-memory [tool.Journal] of one call, to be shared by its attempts.
 type Journal struct {
 	mu      sync.Mutex
 	intents map[string][]byte
@@ -16,11 +15,11 @@ type Journal struct {
 	keep    bool
 }
 
-// NewJournal returns a journal in which nothing is noted.
+// NewJournal returns an empty journal.
 func NewJournal() *Journal { return &Journal{intents: map[string][]byte{}} }
 
-// FailNext makes the next Intend return err. With stored it keeps the intent all
-// the same, as when a process dies, or an answer is lost, right after a commit.
+// FailNext makes the next Intend return err. With stored, it keeps the intent, as if
+// the response was lost after the commit.
 func (j *Journal) FailNext(err error, stored bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -47,7 +46,7 @@ func (j *Journal) Intend(_ context.Context, part string, intent []byte) ([]byte,
 	return slices.Clone(stored), !there, nil
 }
 
-// Intents returns what is noted, by part.
+// Intents returns the stored intents by part.
 func (j *Journal) Intents() map[string][]byte {
 	j.mu.Lock()
 	defer j.mu.Unlock()
