@@ -3,6 +3,8 @@ package slack
 import (
 	"fmt"
 	"regexp"
+
+	md "github.com/holdfast-ai/holdfast/channels/chat/markdown"
 )
 
 // howToAnswer is for questions whose buttons Slack did not take.
@@ -16,6 +18,5 @@ var approver = regexp.MustCompile(`\b` + Name + `:([UW][A-Z0-9]{2,})\b`)
 // withApprovers is Markdown in which those are mentioned who may answer a question,
 // or did. What is asked about is code, and stays as it is.
 func withApprovers(markdown string) string {
-	same := func(code string) string { return code }
-	return rewrite(markdown, false, func(prose string) string { return approver.ReplaceAllString(prose, "<@$1>") }, same)
+	return md.Rewrite(markdown, false, func(prose string) string { return approver.ReplaceAllString(prose, "<@$1>") }, unchanged)
 }

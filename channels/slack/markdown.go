@@ -6,6 +6,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
+
+	md "github.com/holdfast-ai/holdfast/channels/chat/markdown"
 )
 
 // mrkdwn is a text in Markdown in Slack's own markup, at most 4,000 characters: what
@@ -14,12 +16,12 @@ func mrkdwn(markdown string) string { return cutMarkup(render(markdown), textLim
 
 // render is mrkdwn of any length.
 func render(markdown string) string {
-	if tooLong(markdown) {
+	if md.TooLong(markdown) {
 		return prose(markdown)
 	}
 	source := []byte(markdown)
 	w := writer{source: source}
-	return strings.Join(w.blocks(parsed(source), true), "\n")
+	return strings.Join(w.blocks(md.Parse(source), true), "\n")
 }
 
 // writer writes parsed Markdown in Slack's markup.
@@ -51,13 +53,13 @@ func (w writer) block(n ast.Node) []string {
 	case *ast.HTMLBlock:
 		return strings.Split(escape(strings.TrimRight(string(n.Lines().Value(w.source)), "\n")), "\n")
 	case *ast.Blockquote:
-		return indented(w.blocks(n, true), "> ", "> ")
+		return md.Indent(w.blocks(n, true), "> ", "> ")
 	case *ast.List:
 		return w.list(n)
 	case *ast.ThematicBreak:
 		return []string{strings.Repeat("─", 10)}
 	case *extast.Table:
-		return codeLines(drawTable(n, w.source))
+		return codeLines(md.DrawTable(n, w.source))
 	}
 	if inline := w.inline(n); inline != "" {
 		return strings.Split(inline, "\n")
@@ -83,22 +85,7 @@ func (w writer) list(n *ast.List) []string {
 		if !n.IsTight && len(lines) > 0 {
 			lines = append(lines, "")
 		}
-		lines = append(lines, indented(w.blocks(item, !n.IsTight), marker, "    ")...)
-	}
-	return lines
-}
-
-// indented puts first before the first line and rest before the others.
-func indented(lines []string, first, rest string) []string {
-	if len(lines) == 0 {
-		return []string{strings.TrimSpace(first)}
-	}
-	for i, line := range lines {
-		if i == 0 {
-			lines[i] = strings.TrimRight(first+line, " ")
-		} else {
-			lines[i] = strings.TrimRight(rest+line, " ")
-		}
+		lines = append(lines, md.Indent(w.blocks(item, !n.IsTight), marker, "    ")...)
 	}
 	return lines
 }
@@ -112,7 +99,7 @@ func (w writer) inline(parent ast.Node) string {
 		plain.Reset()
 	}
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		if t, is := literal(n, w.source); is {
+		if t, is := md.Literal(n, w.source); is {
 			plain.WriteString(t)
 			continue
 		}
@@ -126,7 +113,7 @@ func (w writer) inline(parent ast.Node) string {
 func (w writer) span(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.CodeSpan:
-		return around("`", escape(strings.ReplaceAll(plainText(n, w.source), "`", "ˋ")))
+		return around("`", escape(strings.ReplaceAll(md.PlainText(n, w.source), "`", "ˋ")))
 	case *ast.Emphasis:
 		return w.emphasis(n)
 	case *extast.Strikethrough:
@@ -138,7 +125,7 @@ func (w writer) span(n ast.Node) string {
 	case *ast.AutoLink:
 		return link(string(n.URL(w.source)), escape(string(n.Label(w.source))))
 	case *extast.TaskCheckBox:
-		return box(n.IsChecked)
+		return md.Box(n.IsChecked)
 	}
 	return w.inline(n)
 }
@@ -152,13 +139,6 @@ func (w writer) emphasis(n *ast.Emphasis) string {
 	}
 	w.bold = true
 	return around("*", w.inline(n))
-}
-
-func box(checked bool) string {
-	if checked {
-		return "☑ "
-	}
-	return "☐ "
 }
 
 // around sets text off with a mark, which Slack wants right beside it and in one

@@ -4,6 +4,8 @@ import (
 	"context"
 	"regexp"
 	"strings"
+
+	md "github.com/holdfast-ai/holdfast/channels/chat/markdown"
 )
 
 // reference is a user or a channel in a text that [readable] made.
@@ -33,6 +35,5 @@ func (p *platform) withMentions(markdown string) string {
 	if !strings.Contains(markdown, "@") {
 		return markdown
 	}
-	same := func(code string) string { return code }
-	return rewrite(markdown, false, func(prose string) string { return p.people.Mention(prose, p.Mention) }, same)
+	return md.Rewrite(markdown, false, func(prose string) string { return p.people.Mention(prose, p.Mention) }, unchanged)
 }

@@ -60,7 +60,12 @@ func newPlatform(o Options) *platform {
 func (*platform) Name() string { return Name }
 
 // Limits implements [chat.Platform].
-func (p *platform) Limits() chat.Limits { return chat.Limits{Draft: 3500, Buttons: true, Pace: p.pace} }
+func (p *platform) Limits() chat.Limits {
+	return chat.Limits{
+		Text: partLimit, Measure: sizeOf, Prepare: drawn, Code: chat.Code{Runes: 3000, Lines: 60},
+		Draft: 3500, Buttons: true, Pace: p.pace,
+	}
+}
 
 // Identify implements [chat.Platform].
 func (p *platform) Identify(ctx context.Context) (chat.Self, error) {

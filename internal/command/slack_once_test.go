@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
@@ -61,7 +62,7 @@ func TestSlackLostAnswers(t *testing.T) {
 			s.Fail("chat.startStream", slacktest.Always, slacktest.Fault{Error: "unknown_method"})
 		}, []string{"chat.postMessage", "chat.update"}, 1},
 		{"of parts and a file", slack.ModeSocket, 5, long, func(*config.Slack, *slacktest.Server) {
-		}, []string{"chat.postMessage", "files.getUploadURLExternal", "files.completeUploadExternal"}, len(new(slack.Channel).Split(longAnswer))},
+		}, []string{"chat.postMessage", "files.getUploadURLExternal", "files.completeUploadExternal"}, len(slackParts(t, longAnswer))},
 	}
 	cases := map[string]func(*testing.T){}
 	for _, tt := range tests {
@@ -94,6 +95,14 @@ func TestSlackLostAnswers(t *testing.T) {
 		}
 	}
 	sideBySide(t, cases)
+}
+
+// slackParts are the messages that an answer is sent as.
+func slackParts(t *testing.T, answer string) []domain.Part {
+	t.Helper()
+	channel, err := slack.New(slack.Options{BotToken: slacktest.BotToken})
+	require.NoError(t, err)
+	return channel.Split(answer)
 }
 
 // lost counts the calls of a method that got no answer.
@@ -151,7 +160,7 @@ func TestSlackLostAnswersWithCrash(t *testing.T) {
 			})
 			h := newSlackHome(t, model.URL, server, slack.ModeSocket)
 			p := h.start(t)
-			parts := len(new(slack.Channel).Split(at.answer))
+			parts := len(slackParts(t, at.answer))
 			for range times(t, 3) {
 				h.connected(t)
 				kill := h.killOnce()

@@ -1,4 +1,4 @@
-package channels_test
+package markdown_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat/markdown"
 )
 
 func TestSplit(t *testing.T) {
@@ -57,7 +57,7 @@ func TestSplit(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, channels.Split(tt.text, tt.limit))
+			require.Equal(t, tt.want, markdown.Split(tt.text, tt.limit))
 		})
 	}
 }
@@ -70,8 +70,8 @@ func FuzzSplit(f *testing.F) {
 	f.Add("``````````\n\n`\n```", 17)
 	f.Fuzz(func(t *testing.T, text string, limit int) {
 		limit = 1 + max(limit, -limit-1)%1000
-		parts := channels.Split(text, limit)
-		require.Equal(t, parts, channels.Split(text, limit))
+		parts := markdown.Split(text, limit)
+		require.Equal(t, parts, markdown.Split(text, limit))
 		for _, part := range parts {
 			require.LessOrEqual(t, utf8.RuneCountInString(part), limit)
 			require.NotEmpty(t, strings.TrimSpace(part))

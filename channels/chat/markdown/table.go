@@ -1,4 +1,4 @@
-package slack
+package markdown
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 )
 
-// drawTable draws a table for a font whose letters are all of one width.
-func drawTable(n *extast.Table, source []byte) string {
+// DrawTable draws a table for a monospaced font.
+func DrawTable(n *extast.Table, source []byte) string {
 	t := table.New().Border(lipgloss.MarkdownBorder()).BorderTop(false).BorderBottom(false).
 		StyleFunc(func(_, column int) lipgloss.Style {
 			return lipgloss.NewStyle().Padding(0, 1).Align(alignment(n, column))
@@ -36,7 +36,7 @@ func drawTable(n *extast.Table, source []byte) string {
 var lineBreaks = strings.NewReplacer("<br>", " ", "<br/>", " ", "<br />", " ", "\n", " ", "\t", " ")
 
 func cellText(cell ast.Node, source []byte) string {
-	return strings.TrimSpace(lineBreaks.Replace(plainText(cell, source)))
+	return strings.TrimSpace(lineBreaks.Replace(PlainText(cell, source)))
 }
 
 func alignment(n *extast.Table, column int) lipgloss.Position {

@@ -1,4 +1,6 @@
-package slack
+// Package markdown parses, splits and rewrites the Markdown that models write. Time and
+// memory are bounded for any text: a model can be made to write what is slow to parse.
+package markdown
 
 import (
 	"bytes"
@@ -12,21 +14,20 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Whoever can have the model say something can have it say what takes long to
-// parse: emphasis and links take time that grows with the square of a text's length,
-// and quotes and lists with that of their depth. A table of n characters has up to
-// n²/8 cells.
+// Limit is how many characters are parsed as one text. Emphasis and links take time that
+// grows with the square of a text's length.
+const Limit = 12_000
+
 const (
-	parseLimit = 12_000 // characters that are parsed as one text
-	depthMost  = 50     // quotes and lists within each other
-	cellsMost  = 5_000  // of a table
+	maxDepth = 50    // of quotes and lists within each other, for which the same is true
+	maxCells = 5_000 // of a table: n characters make up to n²/8
 )
 
-// tooLong reports whether a text has more characters than are parsed as one.
-func tooLong(markdown string) bool { return utf8.RuneCountInString(markdown) > parseLimit }
+// TooLong reports whether a text has more characters than [Limit].
+func TooLong(markdown string) bool { return utf8.RuneCountInString(markdown) > Limit }
 
-// parsed is a text, not too long, in the Markdown that models write.
-func parsed(source []byte) ast.Node {
+// Parse parses a text that is not [TooLong] as GitHub Flavored Markdown.
+func Parse(source []byte) ast.Node {
 	gfm := goldmark.New(
 		goldmark.WithParser(parser.NewParser(
 			parser.WithBlockParsers(blockParsers()...),
@@ -40,12 +41,12 @@ func parsed(source []byte) ast.Node {
 	return gfm.Parser().Parse(text.NewReader(source))
 }
 
-// outlined is a text of any length, of which only the blocks are known.
-func outlined(source []byte) ast.Node {
+// Outline parses only the blocks of a text, of any length.
+func Outline(source []byte) ast.Node {
 	return parser.NewParser(parser.WithBlockParsers(blockParsers()...)).Parse(text.NewReader(source))
 }
 
-// blockParsers are those of Markdown. What is too deep is taken for text.
+// blockParsers returns Markdown's block parsers, which take what is nested too deep for text.
 func blockParsers() []util.PrioritizedValue {
 	all := parser.DefaultBlockParsers()
 	for i, p := range all {
@@ -56,21 +57,21 @@ func blockParsers() []util.PrioritizedValue {
 	return all
 }
 
-// shallow is a parser of blocks that may be within each other, but not without end.
+// shallow bounds how deep a block parser nests.
 type shallow struct{ parser.BlockParser }
 
 // Open implements parser.BlockParser.
 func (s shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	depth := 0
 	for n := parent; n != nil; n = n.Parent() {
-		if depth++; depth > depthMost {
+		if depth++; depth > maxDepth {
 			return nil, parser.NoChildren
 		}
 	}
 	return s.BlockParser.Open(parent, reader, pc)
 }
 
-// smallTables makes tables of paragraphs, unless they have too many cells.
+// smallTables turns paragraphs into tables, unless they have too many cells.
 type smallTables struct{ parser.ParagraphTransformer }
 
 // Transform implements parser.ParagraphTransformer.
@@ -79,7 +80,7 @@ func (s smallTables) Transform(node *ast.Paragraph, reader text.Reader, pc parse
 	for _, line := range node.Lines().Sliced(0, node.Lines().Len()) {
 		columns = max(columns, bytes.Count(line.Value(reader.Source()), []byte{'|'}))
 	}
-	if columns*node.Lines().Len() <= cellsMost {
+	if columns*node.Lines().Len() <= maxCells {
 		s.ParagraphTransformer.Transform(node, reader, pc)
 	}
 }
