@@ -91,6 +91,15 @@ func executeEndTurn(ctx workflow.Context, input protocol.EndTurnInput) (outbox s
 	return result.Outbox, err
 }
 
+// executeRefill reads pending messages, also if ctx is cancelled.
+func executeRefill(ctx workflow.Context, input protocol.RefillInput) (result protocol.RefillResult, err error) {
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	ctx = workflow.WithActivityOptions(ctx, storeActivityOptions("refill the queue"))
+	err = workflow.ExecuteActivity(ctx, protocol.RefillActivity, input).Get(ctx, &result)
+	return result, err
+}
+
 func executeAnswer(ctx workflow.Context, input protocol.AnswerInput) (protocol.AnswerResult, error) {
 	var result protocol.AnswerResult
 	ctx = workflow.WithActivityOptions(ctx, storeActivityOptions("/"+string(input.Command)))

@@ -17,10 +17,6 @@ const (
 	// recentLimit bounds the message IDs that a session remembers. Beyond it the
 	// store tells that a message was answered, at the price of an activity.
 	recentLimit = 200
-	// queueLimit bounds the messages that wait in a session, so that what a run
-	// carries over stays under 64 KB. One more is left to the starter's sweeper,
-	// which brings it again later.
-	queueLimit = 500
 	// joinLimit bounds the messages that one step takes in.
 	joinLimit = 100
 )
@@ -48,6 +44,7 @@ type session struct {
 	turn     *turn  // the one that state.Turn is of; nil if there is none
 	last     string // how the last turn ended, if not with the model's answer
 	commands int    // being answered beside the turn
+	refused  bool   // a message was refused since the last refill began
 	// answering is held while a command is answered, so that of two which say the
 	// opposite the first counts.
 	answering workflow.Mutex
@@ -100,6 +97,8 @@ func (s *session) run(ctx workflow.Context) error {
 			s.rest(ctx)
 		case s.continues(ctx):
 			return workflow.NewContinueAsNewError(ctx, Session, s.carry())
+		case s.turn == nil && len(s.state.Queue) == 0:
+			s.refill(ctx)
 		case s.turn == nil && s.state.Queue[0].Command != domain.CommandNone:
 			s.answer(ctx, s.command(ctx, s.pop()))
 		default:
@@ -112,7 +111,9 @@ func (s *session) run(ctx workflow.Context) error {
 func (s *session) idle() bool { return !s.busy() && s.commands == 0 && len(s.state.Children) == 0 }
 
 // busy reports whether there is something to do.
-func (s *session) busy() bool { return s.turn != nil || len(s.state.Queue) > 0 }
+func (s *session) busy() bool {
+	return s.turn != nil || len(s.state.Queue) > 0 || s.state.Overflow != nil
+}
 
 // rest waits until there is something to do, or nothing is left. Being cancelled is
 // no reason to leave a command without its answer.
@@ -144,19 +145,17 @@ func (s *session) drain(ctx workflow.Context) {
 // here: what comes after it is none of its business.
 func (s *session) take(ctx workflow.Context, m protocol.MessageRef) {
 	s.reported(m.Child)
-	full := m.Command == domain.CommandNone && len(s.state.Queue) >= queueLimit
-	if full || slices.Contains(s.state.Recent, m.ID) {
+	if slices.Contains(s.state.Recent, m.ID) || s.refuse(m) {
 		return
 	}
-	s.state.Recent = append(s.state.Recent, m.ID)
-	if extra := len(s.state.Recent) - recentLimit - len(s.state.Queue); extra > 0 {
-		s.state.Recent = slices.Delete(s.state.Recent, 0, extra)
+	if m.Command == domain.CommandNone {
+		s.enqueue(m)
+		return
 	}
+	s.remember(m.ID)
 	switch spec, _ := domain.LookupCommand(m.Command); {
-	case m.Command == domain.CommandNone:
-		s.state.Queue = append(s.state.Queue, m)
 	case m.Command == domain.CommandNew:
-		s.stopTurn()
+		s.stopTurn(m.Seq)
 		s.stopChildren(ctx)
 		s.state.Queue = slices.Insert(s.state.Queue, 0, m)
 	case spec.Immediate:
@@ -166,11 +165,27 @@ func (s *session) take(ctx workflow.Context, m protocol.MessageRef) {
 	}
 }
 
+// enqueue adds a message to the queue.
+func (s *session) enqueue(m protocol.MessageRef) {
+	s.state.Seq = max(s.state.Seq, m.Seq)
+	m.Seq = 0 // keeps the state small
+	s.state.Queue = append(s.state.Queue, m)
+	s.remember(m.ID)
+}
+
+// remember adds to the recent IDs, which include those in the queue.
+func (s *session) remember(id string) {
+	s.state.Recent = append(s.state.Recent, id)
+	if extra := len(s.state.Recent) - recentLimit - len(s.state.Queue); extra > 0 {
+		s.state.Recent = slices.Delete(s.state.Recent, 0, extra)
+	}
+}
+
 // command does what a command asks of the turn, and returns what to answer.
 func (s *session) command(ctx workflow.Context, m protocol.MessageRef) protocol.AnswerInput {
 	input := protocol.AnswerInput{Session: s.ref, Message: m.ID, Command: m.Command}
 	if m.Command == domain.CommandStop {
-		turn, children := s.stopTurn(), s.stopChildren(ctx)
+		turn, children := s.stopTurn(m.Seq), s.stopChildren(ctx)
 		input.Stopped = turn || children
 	}
 	if m.Command == domain.CommandStatus || m.Command == domain.CommandUsage {
@@ -211,7 +226,7 @@ func (s *session) executeAnswer(ctx workflow.Context, input protocol.AnswerInput
 
 // stopTurn ends the running turn, or the one that is about to begin, and with it
 // the messages that were about to join it. It reports whether there was one.
-func (s *session) stopTurn() bool {
+func (s *session) stopTurn(seq int64) bool {
 	if s.turn == nil && (len(s.state.Queue) == 0 || s.state.Queue[0].Command != domain.CommandNone) {
 		return false
 	}
@@ -220,6 +235,9 @@ func (s *session) stopTurn() bool {
 	}
 	for waiting := s.joining(); len(waiting) > 0; waiting = s.joining() {
 		s.turn.dropped = append(s.turn.dropped, waiting...)
+	}
+	if s.turn.state.Joinable {
+		s.stopOverflow(s.turn.state.Sender, seq)
 	}
 	s.turn.halt()
 	return true
@@ -233,7 +251,7 @@ func (s *session) begin() {
 }
 
 func (s *session) newTurn() *turn {
-	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.joining, written: s.written, report: s.report, spawn: s.spawn}
+	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.refillAndJoin, written: s.written, report: s.report, spawn: s.spawn}
 }
 
 // runTurn runs the next turn, or goes on with the one that was carried over.
@@ -282,6 +300,14 @@ func (s *session) joining() []protocol.MessageRef {
 	joined := slices.Clone(s.state.Queue[:n])
 	s.state.Queue = slices.Delete(s.state.Queue, 0, n)
 	return joined
+}
+
+// refillAndJoin is joining, also of messages that wait in the store.
+func (s *session) refillAndJoin(ctx workflow.Context) []protocol.MessageRef {
+	if s.refill(ctx); s.turn.stopped { // meanwhile
+		return nil
+	}
+	return s.joining()
 }
 
 // written reports whether a message waits to join the running turn.

@@ -178,6 +178,9 @@ func (b *bench) send(messages ...protocol.MessageRef) {
 
 func (b *bench) signal(messages ...protocol.MessageRef) {
 	for i, m := range messages {
+		if in, err := b.store.Inbound(context.Background(), m.ID); err == nil {
+			m.Seq = in.Seq
+		}
 		if i < len(messages)-1 {
 			b.env.SignalWorkflowSkippingWorkflowTask(protocol.MessageSignal, m)
 		} else {

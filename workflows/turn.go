@@ -21,10 +21,10 @@ type turn struct {
 	model   string // for the UI
 	limit   int    // of steps
 	state   *protocol.TurnState
-	joining func() []protocol.MessageRef // takes the messages that join at this step boundary
-	written func() bool                  // whether there are such messages
-	joined  []protocol.MessageRef        // those that joined at the current step
-	report  func(workflow.Context)       // shows where the turn stands
+	joining func(workflow.Context) []protocol.MessageRef // takes the messages that join at this step boundary
+	written func() bool                                  // whether there are such messages
+	joined  []protocol.MessageRef                        // those that joined at the current step
+	report  func(workflow.Context)                       // shows where the turn stands
 	spawn   func(ctx workflow.Context, turn string, step int, call protocol.Call)
 	doing   string // what runs now, for a person
 	ended   string // how it ended, if not with the model's answer
@@ -49,7 +49,7 @@ func (t *turn) run(ctx workflow.Context) outcome {
 		if t.stopped { // before it ran, or between two runs
 			return t.end(ctx, protocol.EndingStopped, "")
 		}
-		t.joined = t.joining()
+		t.joined = t.joining(ctx)
 		t.state.Messages = append(t.state.Messages, ids(t.joined)...)
 		result, err := t.complete(ctx)
 		if err != nil {

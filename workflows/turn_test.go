@@ -106,6 +106,7 @@ func TestContinueAsNew(t *testing.T) {
 			Session: ref, Model: "scripted/model", Limits: b.limits,
 			State: protocol.SessionState{
 				Queue:  []protocol.MessageRef{msg("m2"), bobs("m3")},
+				Seq:    3,
 				Turn:   &protocol.TurnState{ID: "m1", Sender: "ana", Joinable: true, Step: 2, Tokens: 15, Unpriced: 1},
 				Recent: []string{"m1", "m2", "m3"},
 			},
@@ -230,6 +231,30 @@ func TestLimits(t *testing.T) {
 		require.NoError(t, b.run(msg("m1")))
 		require.Equal(t, append([]string{"m1"}, idsOf(burst)...), b.users())
 		require.Equal(t, []string{"all"}, b.posted())
+	})
+
+	t.Run("messages that the queue had no room for are answered in order", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		burst, late := many(700), msg("late")
+		b.script(
+			look(func() { b.send(burst...) }),
+			look(), look(func() { b.send(late) }), // the queue has room again, but others wait in the store
+			look(), look(), look(), look(), look(), say("all"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, slices.Concat([]string{"m1"}, idsOf(burst), []string{"late"}), b.users())
+		require.Equal(t, []string{"all"}, b.posted())
+		require.Len(t, b.started(protocol.RefillActivity), 3)
+	})
+
+	t.Run("a stop ends those that would have joined, and no others", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		burst, other, after := many(queueLimit+1), bobs("other"), msg("after")
+		b.script(hang(func() { b.send(append(burst, stop, other, after)...) }), say("bob's"), say("ana's"))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, domain.TurnStopped, b.turn(burst[queueLimit].ID).Status)
+		require.Equal(t, []string{"Stopped.", "bob's", "ana's"}, b.posted())
 	})
 
 	t.Run("a command is taken however much waits", func(t *testing.T) {

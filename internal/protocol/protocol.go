@@ -37,6 +37,7 @@ const (
 	ReportActivity   = "Report"
 
 	ConsolidateActivity = "Consolidate"
+	RefillActivity      = "Refill"
 )
 
 // Names of the workflows.
@@ -118,6 +119,37 @@ type SessionState struct {
 	Turns  int          `json:"turns,omitempty"`  // turns done in this chain of runs
 	// Children are the subagents that have not reported.
 	Children []Child `json:"children,omitempty"`
+	// Seq is the sequence number of the last message that was queued.
+	Seq int64 `json:"seq,omitempty"`
+	// Overflow is set while messages wait in the store because the queue was full.
+	Overflow *Overflow `json:"overflow,omitempty"`
+}
+
+// Overflow is what a session knows of the messages that its queue had no room for.
+type Overflow struct {
+	Stopped *Stopped `json:"stopped,omitempty"` // a stop that the first of them are subject to
+}
+
+// Stopped is a stopped turn that messages in the store would have joined.
+type Stopped struct {
+	Sender string `json:"sender,omitempty"`
+	Before int64  `json:"before"` // the sequence number of the stop
+}
+
+// Covers reports whether the message is subject to the stop.
+func (s Stopped) Covers(m MessageRef) bool { return m.Join && m.Sender == s.Sender && m.Seq < s.Before }
+
+// RefillInput asks for pending messages of a session whose queue was full.
+type RefillInput struct {
+	Session string `json:"session"`
+	After   int64  `json:"after"` // sequence number
+}
+
+// RefillResult has as many of them as fit into a payload, in order and without commands.
+type RefillResult struct {
+	Messages []MessageRef `json:"messages,omitempty"`
+	Seq      int64        `json:"seq,omitempty"`  // the last sequence number looked at
+	More     bool         `json:"more,omitempty"` // there are more
 }
 
 // Child is a subagent of a session.

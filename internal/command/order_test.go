@@ -1,0 +1,84 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/starter"
+)
+
+// TestOrder has two starters accept more messages behind one slow call than the session's
+// queue has room for. They are answered in the order of acceptance.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	const messages, starters = 700, 2
+	release := make(chan struct{})
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		if r.Number == 1 {
+			return llmtest.Text("slow").After(release)
+		}
+		return llmtest.Text("answered")
+	})
+	n := startNode(t, model.URL)
+	first := n.send(t, "main", "", "slow")
+	require.NoError(t, model.Await(t.Context(), 1))
+
+	var accepting sync.WaitGroup
+	for i, s := range []*starter.Starter{n.starter, anotherStarter(t, n)} {
+		accepting.Go(func() {
+			for m := range messages / starters {
+				text := fmt.Sprintf("%d.%d", i, m)
+				msg := domain.Inbound{Channel: "http", PlatformID: text, Chat: "main", Sender: "ana", Text: text}
+				if _, err := s.Accept(t.Context(), msg); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	accepting.Wait()
+	accepted, err := n.store.Pending(t.Context(), "http:main", 0, 1<<62, 2*messages)
+	require.NoError(t, err)
+	require.Len(t, accepted, messages)
+	require.True(t, slices.IsSortedFunc(accepted, func(a, b domain.Inbound) int { return cmp.Compare(a.Seq, b.Seq) }))
+	close(release)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	require.Equal(t, "slow", n.await(t, first).Text)
+	require.Equal(t, "answered", n.awaitLong(ctx, t, accepted[messages-1].Text).Text)
+	var want, got []string
+	for _, m := range accepted {
+		want = append(want, m.ID)
+	}
+	rows, err := n.store.Transcript(t.Context(), "http:main", -1, 0)
+	require.NoError(t, err)
+	for _, row := range rows[1:] {
+		if row.Role == domain.RoleUser {
+			got = append(got, row.Source)
+		}
+	}
+	require.Equal(t, want, got)
+}
+
+// anotherStarter is a starter of another process on the same store and Temporal.
+func anotherStarter(t *testing.T, n *testNode) *starter.Starter {
+	t.Helper()
+	d, err := dispatch.NewDispatcher(dispatch.Options{
+		Client: n.Temporal, Store: n.store, Events: n.Events, Model: "scripted/model", Limits: protocol.Limits{Steps: 40},
+	})
+	require.NoError(t, err)
+	s, err := starter.New(starter.Options{Dispatcher: d, Store: n.store, Events: n.Events, Steer: true})
+	require.NoError(t, err)
+	return s
+}
