@@ -3,6 +3,8 @@ package command
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -22,12 +24,13 @@ import (
 
 // binary is the real program, built with failpoints once for all tests.
 var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "holdfast-test-")
+	root, err := filepath.Abs("../..")
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "holdfast")
-	build := exec.Command("go", "build", "-tags", "failpoint", "-o", path, "../..")
+	sum := sha256.Sum256([]byte(root))
+	path := filepath.Join(os.TempDir(), "holdfast-test-"+hex.EncodeToString(sum[:4]), "holdfast")
+	build := exec.Command("go", "build", "-tags", "failpoint", "-ldflags", "-s -w", "-o", path, root)
 	build.Stderr = os.Stderr
 	return path, build.Run()
 })
@@ -50,7 +53,7 @@ func newHome(t testing.TB, url string) *home {
 	t.Helper()
 	dir := t.TempDir()
 	return &home{dir: dir, environ: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "HOLDFAST_HOME=" + dir,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOGC=" + os.Getenv("GOGC"), "HOLDFAST_HOME=" + dir,
 		"HOLDFAST_TEMPORAL_PORT=0", "HOLDFAST_TEMPORAL_UI_PORT=0", "HOLDFAST_CHANNELS_HTTP_LISTEN=127.0.0.1:0",
 		"HOLDFAST_MODEL=custom/model", "HOLDFAST_PROVIDERS_CUSTOM_BASE_URL=" + url, "HOLDFAST_PROVIDERS_CUSTOM_API_KEY=key",
 	}}

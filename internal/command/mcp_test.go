@@ -3,13 +3,11 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,21 +31,12 @@ const mcpFolder = "TEST_MCP_FOLDER"
 func TestMain(m *testing.M) {
 	folder := os.Getenv(mcpFolder)
 	if folder == "" {
-		manyAtOnce()
+		tune()
 		os.Exit(m.Run())
 	}
 	if err := newMCPServer(folder).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	}
-}
-
-// manyAtOnce has more tests run at once than there are processors: most of the time
-// they wait.
-func manyAtOnce() {
-	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set(strconv.Itoa(max(4, runtime.GOMAXPROCS(0))))
 	}
 }
 

@@ -2,11 +2,15 @@ package command
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +29,22 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 	"github.com/holdfast-ai/holdfast/starter"
 )
+
+// tune runs more tests at once than there are processors, since most of them wait, and
+// collects garbage less often, here and in the processes that tests start: engines that
+// live for seconds leave little behind. It leaves benchmarks alone.
+func tune() {
+	flag.Parse()
+	if flag.Lookup("test.bench").Value.String() != "" {
+		return
+	}
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set(strconv.Itoa(max(8, 2*runtime.GOMAXPROCS(0))))
+	}
+	const gcPercent = 400
+	debug.SetGCPercent(gcPercent)
+	_ = os.Setenv("GOGC", strconv.Itoa(gcPercent)) // [newHome] passes it on
+}
 
 // patience is how long a test waits for what should take a moment.
 const patience = 60 * time.Second
@@ -47,6 +67,9 @@ func startNode(t testing.TB, url string, change ...func(*config.Config, *node.Ro
 	cfg.Model = "scripted/model"
 	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: url, APIKey: "key", Timeout: time.Minute}
 	cfg.Heartbeat.Enabled = false // it may come at any moment
+	if _, measured := t.(*testing.B); !measured {
+		cfg.Engine.Durability = config.DurabilityNormal // no test cuts the power
+	}
 	r := node.Roles{Engine: true, Worker: true, Starter: true, Private: true}
 	for _, f := range change {
 		f(&cfg, &r)
