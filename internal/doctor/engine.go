@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/holdfast-ai/holdfast/internal/build"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/node"
@@ -106,32 +104,6 @@ func sound(ctx context.Context, path string) error {
 		return errors.New(found)
 	}
 	return nil
-}
-
-// held reports whether a process holds a lock file. It does not create the file.
-func held(path string) bool {
-	if _, err := os.Stat(path); err != nil {
-		return false
-	}
-	lock := flock.New(path, flock.SetFlag(os.O_RDWR))
-	taken, err := lock.TryLock()
-	if taken {
-		_ = lock.Unlock()
-	}
-	return err == nil && !taken
-}
-
-// free returns an error if an address is not free to listen on.
-func free(ctx context.Context, address string) error {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address)
-	if err != nil {
-		if operation, ok := errors.AsType[*net.OpError](err); ok {
-			err = operation.Err
-		}
-		return err
-	}
-	return listener.Close()
 }
 
 // checkTemporal checks the configured Temporal cluster.

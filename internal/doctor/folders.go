@@ -132,11 +132,3 @@ func nearest(dir string) (string, error) {
 		dir = parent
 	}
 }
-
-// cause returns a file error without the path.
-func cause(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err
-	}
-	return err
-}

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"os/exec"
 	"time"
@@ -11,12 +10,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-const (
-	storeTimeout = 15 * time.Second
-	apiTimeout   = 3 * time.Second
-	// clockTolerance is the accepted difference to another machine's clock.
-	clockTolerance = 2 * time.Minute
-)
+// clockTolerance is the accepted difference to another machine's clock.
+const clockTolerance = 2 * time.Minute
 
 // checkStore checks the database.
 func (d *doctor) checkStore(ctx context.Context) {
@@ -108,5 +103,3 @@ func (d *doctor) checkTools() {
 			"Landlock is not available to confine commands: %v", err)
 	}
 }
-
-func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -12,12 +12,6 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 )
 
-// PushChannel is a channel that receives and sends.
-type PushChannel interface {
-	channels.Receiver
-	channels.Sender
-}
-
 // platform is a chat platform that the config can enable.
 type platform struct {
 	enabled  bool
