@@ -14,7 +14,7 @@ import (
 )
 
 // withCommands gives the agent a supervisor, and returns a function that has it
-// start a command that goes on.
+// start a background command.
 func (b *bundle) withCommands(t *testing.T) (start func(key, owner, command string) *supervisor.Process) {
 	t.Helper()
 	commands, err := supervisor.New(supervisor.Options{Dir: t.TempDir()})

@@ -18,8 +18,8 @@ import (
 
 const facts = "memory/MEMORY.md"
 
-// consolidating is an agent with turns that are to be taken into the memory of the
-// workspace, whose MEMORY.md has this text, and a model that keeps it.
+// consolidating is an agent with unconsolidated turns in the memory scope of the
+// workspace, whose MEMORY.md has this text, and a model that consolidates them.
 func consolidating(t *testing.T, text string, keeper func(llmtest.Request) llmtest.Step) *bundle {
 	t.Helper()
 	b := setupWith(t, llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
@@ -52,7 +52,7 @@ func (b *bundle) put(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// consolidations are the requests to keep the memory.
+// consolidations returns the consolidation requests.
 func (b *bundle) consolidations() []llmtest.Request {
 	var all []llmtest.Request
 	for _, r := range b.model.Requests() {
@@ -69,7 +69,7 @@ func (b *bundle) consolidate(t *testing.T, scope string) error {
 	return err
 }
 
-// saved is an answer that keeps a memory.
+// saved is an answer that updates a memory.
 func saved(t *testing.T, update string) llmtest.Step {
 	t.Helper()
 	arguments, err := json.Marshal(map[string]string{"history_entry": "They said hello.", "memory_update": update})
@@ -77,7 +77,7 @@ func saved(t *testing.T, update string) llmtest.Step {
 	return llmtest.Calls(llmtest.Call{ID: "save", Name: "save_memory", Arguments: string(arguments)})
 }
 
-// shownMemory is what a request has between its tags.
+// shownMemory returns the memory shown in a request.
 func shownMemory(r llmtest.Request) string {
 	_, text, _ := strings.Cut(r.LastUser(), "<memory>")
 	text, _, _ = strings.Cut(text, "</memory>")

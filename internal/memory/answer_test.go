@@ -81,7 +81,7 @@ func TestParseAnswerErrors(t *testing.T) {
 	}
 }
 
-// Whatever part of an answer arrives, half a memory never passes for a whole one.
+// A truncated answer must never be taken for a complete one.
 func TestParseAnswerRejectsPartialAnswers(t *testing.T) {
 	t.Parallel()
 	const update = "# M\n- \"q\" {\"a\": [\"b\"]}\n- it's 'x'}\n\\"

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/memory"
 )
 
-// problems are what is wrong with the memory of each scope.
+// problems returns the problems of each scope's memory.
 func (b *bundle) problems(t *testing.T) map[string][]string {
 	t.Helper()
 	found, err := memory.Check(b.dir)

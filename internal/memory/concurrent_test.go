@@ -103,7 +103,7 @@ func TestConsolidationKeepsEditorChanges(t *testing.T) {
 	}
 }
 
-// process runs [consolidate] in a process of its own, and returns the hashes of
+// process runs [consolidate] in a separate process, and returns the hashes of
 // the versions that it replaced.
 func (b *bundle) process(t *testing.T, name string) ([]string, error) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
@@ -168,8 +168,8 @@ func (b *bundle) tool(t *testing.T) {
 	}
 }
 
-// edit writes like a person's editor, which knows no lock, until done is closed.
-// It returns what it wrote and was replaced by somebody else.
+// edit writes like an editor, without taking the lock, until done is closed.
+// It returns its versions that others replaced.
 func (b *bundle) edit(t *testing.T, done <-chan struct{}) (overwritten []string) {
 	path := filepath.Join(b.dir, facts)
 	mine := ""

@@ -31,7 +31,7 @@ func TestScopeNamesAreUnique(t *testing.T) {
 		"ana/example/com", "ANA", "ana", "Ana", "é", "e\u0301", "\xff", "\x00", "U2\n", "12345", "-12345", "+12345", "A~B", "A_B", "A/B",
 		strings.Repeat("A", 70), strings.Repeat("A", 200), strings.Repeat("A", 201), strings.Repeat("ü", 500),
 	}
-	// A plain name must not be what another's becomes with its hash.
+	// A plain name must not equal a hashed name.
 	hashed := memory.Scope{Kind: memory.Sender, Channel: "http", ID: "ana"}.String()
 	ids = append(ids, strings.ToUpper(strings.TrimPrefix(hashed, "sender-http-")), strings.ToUpper(strings.NewReplacer("sender-http-", "", "~", "/").Replace(hashed)))
 

@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/memory"
 )
 
-// versions keeps versions in a folder, for several processes: a file each.
+// versions stores each version as a file in a folder, for several processes.
 type versions struct {
 	dir  string
 	fail error // of the next Save with this, and of all after it
@@ -42,7 +42,7 @@ func (v *versions) file(path, hash string) string {
 	return filepath.Join(v.dir, strings.ReplaceAll(path, "/", "_")+"."+hash)
 }
 
-// has reports whether content can be had back as a version of the file.
+// has reports whether content is stored as a version of the file.
 func (v *versions) has(t *testing.T, path, content string) bool {
 	t.Helper()
 	kept, err := os.ReadFile(v.file(path, hashOf(content)))
@@ -88,7 +88,7 @@ func (b *bundle) content(t *testing.T, name string) string {
 	return string(content)
 }
 
-// names are the entries of the folder of memory.
+// names returns the entries of the memory folder.
 func (b *bundle) names(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(b.dir, "memory"))

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 )
 
-// BenchmarkTrue is what it costs to run a command that does nothing.
+// BenchmarkTrue measures running a command that does nothing.
 func BenchmarkTrue(b *testing.B) {
 	s, err := supervisor.New(supervisor.Options{Dir: b.TempDir()})
 	require.NoError(b, err)

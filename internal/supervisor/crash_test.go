@@ -78,10 +78,10 @@ func elsewhere(t *testing.T, arguments ...string) *exec.Cmd {
 	return cmd
 }
 
-// awaitFile spins, since what comes after the file is to be hit closely.
+// awaitFile spins, to continue as soon as possible after the file appears.
 func awaitFile(t *testing.T, path string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !exists(path); {
+	for deadline := time.Now().Add(waitLimit); !exists(path); {
 		require.True(t, time.Now().Before(deadline), path)
 	}
 }
@@ -98,7 +98,7 @@ func TestRacingStarters(t *testing.T) {
 	for i := range exits {
 		s := open(t, dir)
 		group.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 			defer cancel()
 			p, err := s.Start(ctx, spec("t.1.0", command))
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A command may have nothing to do for hours, and so has its supervisor.
+// The supervisor of a command that is idle for hours must be idle, too.
 func TestIdleSupervisorSleeps(t *testing.T) {
 	t.Parallel()
 	s, _ := setup(t)
@@ -48,7 +48,7 @@ func TestSleepingSupervisorWakesImmediately(t *testing.T) {
 
 var switches = regexp.MustCompile(`(?m)^voluntary_ctxt_switches:\s*(\d+)$`)
 
-// wakeups is how often the threads of a process went to sleep so far.
+// wakeups returns how often the threads of a process have gone to sleep.
 func wakeups(t *testing.T, pid string) (total int) {
 	t.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%s/task/*/status", pid))

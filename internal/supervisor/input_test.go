@@ -154,7 +154,7 @@ func TestInputAfterTheStarterWasKilled(t *testing.T) {
 	require.Equal(t, 1, lines(t, effects))
 }
 
-// Writers that are killed at any moment are made good by others; the command
+// Writers are killed at random moments and others finish their writes; the command
 // reads each line once and in order.
 func TestWritersAreKilled(t *testing.T) {
 	t.Parallel()

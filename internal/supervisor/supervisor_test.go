@@ -15,8 +15,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 )
 
-// patience is how long a test waits for what should be there soon.
-const patience = 30 * time.Second
+// waitLimit is how long a test waits for a condition.
+const waitLimit = 30 * time.Second
 
 // TestMain lets the test binary be the supervisor, and a process that starts a
 // command, or writes to one, and is killed.
@@ -85,7 +85,7 @@ func start(t *testing.T, s *supervisor.Supervisor, spec supervisor.Spec) *superv
 
 func wait(t *testing.T, p *supervisor.Process) supervisor.Exit {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	exit, err := p.Wait(ctx)
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func output(t *testing.T, p *supervisor.Process) string {
 
 func eventually(t *testing.T, condition func() bool, what string) {
 	t.Helper()
-	require.Eventually(t, condition, patience, 2*time.Millisecond, what)
+	require.Eventually(t, condition, waitLimit, 2*time.Millisecond, what)
 }
 
 func exists(path string) bool {
@@ -152,7 +152,7 @@ func TestCommand(t *testing.T) {
 			require.Equal(t, tt.signal, exit.Signal)
 			require.Empty(t, exit.Error)
 			require.False(t, exit.TimedOut || exit.Stopped || exit.Truncated)
-			require.WithinDuration(t, time.Now(), exit.StartedAt, patience)
+			require.WithinDuration(t, time.Now(), exit.StartedAt, waitLimit)
 			if tt.signal == "" {
 				got := output(t, p)
 				if tt.output != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// These conditions cannot be brought about without owning the machine.
+// These conditions cannot be produced without control of the machine.
 func TestSystemErrorsAreExplained(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

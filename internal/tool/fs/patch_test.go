@@ -37,7 +37,7 @@ func (b *bundle) fill(t *testing.T, all files) {
 	}
 }
 
-// envelope puts lines between the first and the last of a patch.
+// envelope wraps lines in the begin and end markers of a patch.
 func envelope(lines ...string) string {
 	return "*** Begin Patch\n" + strings.Join(lines, "\n") + "\n*** End Patch\n"
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/tooltest"
 )
 
-// crashing is a patch of all kinds of changes, and how far an attempt at it was
-// when it died.
+// crashing is a patch with all kinds of changes, and the state of an attempt
+// when it crashed.
 var crashing = struct {
 	patch         args
 	before, after files
@@ -36,10 +36,10 @@ var crashing = struct {
 }
 
 // noted returns a workspace whose files are as before the patch, and a journal
-// in which an attempt has noted all that it will do.
+// in which an attempt has recorded all its changes.
 func noted(t *testing.T) (*bundle, *tooltest.Journal) {
 	t.Helper()
-	// Learned from a run elsewhere, since an attempt that notes all goes on.
+	// Recorded by a run in another workspace, since an attempt does not stop there.
 	elsewhere, journal := setup(t, true), tooltest.NewJournal()
 	elsewhere.fill(t, crashing.before)
 	_, err := elsewhere.attempt(t, journal, "apply_patch", crashing.patch)
@@ -154,7 +154,7 @@ func TestPatchFailsPartway(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	b.fill(t, files{"a": "x\n", "dir/b": "x\n"})
-	// Nothing can be put into a directory whose temporary name is taken.
+	// The temporary file cannot be created if its name is taken.
 	require.NoError(t, os.Mkdir(filepath.Join(b.dir, "dir", ".holdfast-"+keyHash+".tmp"), 0o755))
 	_, err := b.run(t, "apply_patch", patch("*** Update File: a", "-x", "+y", "*** Update File: dir/b", "*** Move to: dir/c", "-x", "+y"))
 	require.ErrorContains(t, err, "Done:\nupdated a, at line 1\nNot done:\n")

@@ -21,8 +21,8 @@ func FuzzApplyPatch(f *testing.F) {
 	f.Fuzz(requireHarmless)
 }
 
-// TestRandomPatches goes where a fuzzer's bytes seldom lead: to patches that are
-// nearly right.
+// TestRandomPatches covers what a fuzzer's bytes rarely reach: patches that are
+// nearly correct.
 func TestRandomPatches(t *testing.T) {
 	t.Parallel()
 	pieces := []string{

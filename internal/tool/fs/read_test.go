@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// numbered is a text of n lines that say their number.
+// numbered returns n numbered lines.
 func numbered(n int) string {
 	var text strings.Builder
 	for i := range n {
@@ -95,7 +95,7 @@ func TestReadFileStreamsAHugeFile(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
 	path := b.write(t, "huge", numbered(3))
-	// Sparse: 8 GB without a line's end, of which only the beginning is needed.
+	// Sparse: 8 GB without a line break, of which only the start is needed.
 	require.NoError(t, os.Truncate(path, 8<<30))
 	require.Contains(t, b.must(t, "read_file", args{"path": "huge"}), "is a binary file")
 	b.write(t, "text", strings.Repeat("x", 9000)+"\n")

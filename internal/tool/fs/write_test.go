@@ -207,8 +207,8 @@ func TestRefusedChangeStaysRefused(t *testing.T) {
 func TestTemporaryFileOfCrashedAttemptIsReused(t *testing.T) {
 	t.Parallel()
 	b := setup(t, true)
-	// The name is the tool's own business; what is left behind is learned from a
-	// write that cannot finish, because its target became a directory.
+	// The name is an implementation detail of the tool, learned here from a
+	// write that cannot finish because its target became a directory.
 	require.NoError(t, os.Mkdir(filepath.Join(b.dir, ".holdfast-"+keyHash+".tmp"), 0o755))
 	_, err := b.run(t, "write_file", args{"path": "a.txt", "content": "x"})
 	require.Error(t, err, "the temporary file's name does not derive from the key")

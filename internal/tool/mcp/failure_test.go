@@ -105,7 +105,7 @@ func TestServersDieWithUs(t *testing.T) {
 	require.Eventually(t, func() bool { return gone(pid) }, deadline, tick)
 }
 
-// gone reports whether a process has ended. Nobody may have reaped it.
+// gone reports whether a process has ended, reaped or not.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true
@@ -140,7 +140,7 @@ func TestDeadServerDoesNotAffectOthers(t *testing.T) {
 	require.NoError(t, err)
 
 	for name, text := range map[string]string{"mcp_dead_write": "no such file", "mcp_exits_write": "exit status 7", "mcp_refuses_write": "no licence"} {
-		// A process before us may have known the tool.
+		// An earlier process may have known the tool.
 		stands, found := servers.Lookup(t.Context(), name)
 		require.True(t, found)
 		require.Equal(t, tool.Once, stands.Kind)

@@ -86,7 +86,7 @@ func newFake(folder string) *fake {
 		return said(strings.Repeat("x", size)), nil
 	})
 	f.tool("print", readOnly, func(_ context.Context, _ *sdk.CallToolRequest, a map[string]string) (*sdk.CallToolResult, error) {
-		// As one server in two does by mistake, where only messages belong.
+		// Many servers print to standard output by mistake.
 		fmt.Println(strings.ReplaceAll(a["text"], enormous, strings.Repeat("x", 17_000_000)))
 		return said("printed"), nil
 	})

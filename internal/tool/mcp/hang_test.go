@@ -48,7 +48,7 @@ func TestHungServerIsRestarted(t *testing.T) {
 	servers := start(t, described)
 	_, err := call(t, servers, "mcp_fake_freeze", nil)
 	require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
-	// More than its input holds: it must not take the writer with it.
+	// More than the pipe holds: the writer must not block with it.
 	_, err = call(t, servers, "mcp_fake_echo", args{"text": strings.Repeat("x", 1<<20)})
 	require.Error(t, err)
 	require.Eventually(t, func() bool {

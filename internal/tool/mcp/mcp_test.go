@@ -72,7 +72,7 @@ func onEach(t *testing.T, test func(t *testing.T, described mcp.Server, folder s
 	})
 }
 
-// noted returns the lines that the fake wrote down.
+// noted returns the lines of the fake's notes.
 func noted(folder, file string) []string {
 	data, err := os.ReadFile(filepath.Join(folder, file))
 	if err != nil {

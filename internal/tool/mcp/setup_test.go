@@ -22,13 +22,13 @@ const (
 	deadline = 30 * time.Second
 	tick     = 10 * time.Millisecond
 
-	// folderVariable makes the test binary a server over its standard streams. It
-	// names a folder for what the server writes down.
+	// folderVariable turns the test binary into a server over its standard streams. It
+	// names a folder for the server's notes.
 	folderVariable = "HOLDFAST_TEST_MCP_FOLDER"
-	// parentVariable makes the test binary a process with a server, until it is
+	// parentVariable turns the test binary into a process with a server, until it is
 	// killed. It names the file for the server's process ID.
 	parentVariable = "HOLDFAST_TEST_MCP_PARENT"
-	// secretVariable stands for what is in our environment and nobody else's business.
+	// secretVariable stands for a secret in our environment.
 	secretVariable = "HOLDFAST_TEST_MCP_SECRET"
 )
 
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// overStdio describes the fake as a process of its own.
+// overStdio describes the fake as a child process.
 func overStdio(t *testing.T) mcp.Server {
 	t.Helper()
 	self, err := os.Executable()
@@ -64,7 +64,7 @@ func overStdio(t *testing.T) mcp.Server {
 	}}
 }
 
-// folder is where a server that overStdio described writes things down.
+// folder returns the folder of a server described by overStdio.
 func folder(s mcp.Server) string { return s.Env[folderVariable] }
 
 // overHTTP serves the server for the length of the test.
@@ -76,7 +76,7 @@ func overHTTP(t *testing.T, name string, server *sdk.Server, wrap ...func(http.H
 	}
 	listening := httptest.NewServer(handler)
 	t.Cleanup(func() {
-		// Not Close, which waits: some of the handlers hang for good.
+		// Not Close, which waits: some handlers hang forever.
 		listening.CloseClientConnections()
 		require.NoError(t, listening.Listener.Close())
 	})
@@ -91,7 +91,7 @@ func start(t *testing.T, servers ...mcp.Server) *mcp.Servers {
 	return started
 }
 
-// begin starts the servers and does not wait.
+// begin starts the servers without waiting.
 func begin(t *testing.T, servers ...mcp.Server) *mcp.Servers {
 	t.Helper()
 	started, err := mcp.New(mcp.Options{
@@ -103,7 +103,7 @@ func begin(t *testing.T, servers ...mcp.Server) *mcp.Servers {
 	return started
 }
 
-// lookup returns a tool, as soon as it is known.
+// lookup returns a tool once it is known.
 func lookup(t *testing.T, servers *mcp.Servers, name string) tool.Tool {
 	t.Helper()
 	var found tool.Tool

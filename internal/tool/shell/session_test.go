@@ -23,7 +23,7 @@ import (
 
 type args map[string]any
 
-// conversation is one whose worker is started anew for every call.
+// conversation has a worker that is restarted for every call.
 type conversation struct {
 	options  shell.Options
 	commands string // the supervisor's directory
@@ -336,7 +336,7 @@ func TestSessionTools(t *testing.T) {
 	require.ErrorContains(t, err, "absolute")
 }
 
-// A session that a worker started can be used when that was killed.
+// A session can be used after the worker that started it was killed.
 func TestSessionOutlivesKilledWorker(t *testing.T) {
 	t.Parallel()
 	c := converse(t)
@@ -353,7 +353,7 @@ func TestSessionOutlivesKilledWorker(t *testing.T) {
 	require.NoError(t, worker.Process.Kill())
 	require.ErrorContains(t, worker.Wait(), "killed")
 
-	// What the killed worker noted is in a store; this attempt finds it there.
+	// The killed worker's journal is in a store, where this attempt finds it.
 	data, err := json.Marshal(map[string]string{"host": "one", "boot_id": "first", "place": newSupervisor(t, c.commands).Place()})
 	require.NoError(t, err)
 	_, fresh, err := c.journal(first).Intend(t.Context(), "exec", data)

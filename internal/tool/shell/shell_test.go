@@ -47,7 +47,7 @@ func setup(t *testing.T) *bundle {
 	b := &bundle{journal: tooltest.NewJournal(), commands: commands, options: shell.Options{
 		Supervisor: newSupervisor(t, commands), Workspace: t.TempDir(), Restrict: true, Host: "one", BootID: "first",
 	}}
-	// Whatever a failed test has left.
+	// Clean up after a failed test.
 	t.Cleanup(func() { require.NoError(t, b.options.Supervisor.Stop(context.Background(), key)) })
 	return b
 }
