@@ -11,11 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/build"
-	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
@@ -104,53 +101,4 @@ func sound(ctx context.Context, path string) error {
 		return errors.New(found)
 	}
 	return nil
-}
-
-// checkTemporal checks the configured Temporal cluster.
-func (d *doctor) checkTemporal(ctx context.Context) {
-	settings := d.cfg.Temporal
-	connected, err := node.Connect(ctx, d.cfg, settings.Address, discard())
-	if err != nil {
-		d.fail("temporal", "check temporal.address, temporal.tls and temporal.api_key, and that the cluster is running", "%v", err)
-		return
-	}
-	defer connected.Close()
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	err = connected.CheckNamespace(ctx)
-	if errors.Is(err, dispatch.ErrNoNamespace) {
-		d.fail("temporal", "create it (`temporal operator namespace create -n "+settings.Namespace+"`), or set temporal.namespace to another one",
-			"%s has no namespace %s", settings.Address, settings.Namespace)
-		return
-	}
-	if err != nil {
-		d.fail("temporal", "check temporal.api_key and its permissions", "%s, namespace %s: %v", settings.Address, settings.Namespace, err)
-		return
-	}
-	d.ok("temporal", "%s answers and has the namespace %s", settings.Address, settings.Namespace)
-	d.checkSearchAttributes(ctx, connected)
-}
-
-func (d *doctor) checkSearchAttributes(ctx context.Context, connected *dispatch.Client) {
-	missing, err := connected.MissingSearchAttributes(ctx)
-	if err != nil {
-		d.warn("temporal", "ask an administrator to check "+strings.Join(dispatch.SearchAttributes(), ", "), "cannot list its search attributes: %v", err)
-		return
-	}
-	if len(missing) > 0 {
-		d.warn("temporal", "`holdfast starter` adds them if permitted; otherwise an administrator can, with `temporal operator search-attribute create --type Keyword`",
-			"missing search attributes: %s", strings.Join(missing, ", "))
-		return
-	}
-	d.ok("temporal", "it has the search attributes")
-}
-
-// checkClock finds a clock that is certainly wrong.
-func (d *doctor) checkClock() {
-	now := time.Now()
-	if built := build.Time(); now.Before(built) {
-		d.fail("clock", "set the clock", "it says %s, before this program was built", localTime(now))
-		return
-	}
-	d.ok("clock", "%s", now.Format(time.RFC3339))
 }
