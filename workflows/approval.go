@@ -8,11 +8,11 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// approval has a person asked about a call, and returns when the call is to be made
-// again: the question was answered, its time has run out, or the turn is cancelled.
-// It reports whether the user wrote something else instead. What the answer is, the
-// store knows; a signal only says that there is one.
-func (t *turn) approval(ctx workflow.Context, call protocol.Call, asked protocol.PendingApproval) (unasked bool) {
+// approval asks a person about a call and returns when the call is to be made again: the
+// question was answered or expired, or the turn is cancelled. It reports whether the user
+// wrote something else instead. The decision is in the store; the signal only wakes the
+// workflow.
+func (t *turn) approval(ctx workflow.Context, call protocol.Call, asked protocol.PendingApproval) (withdrawn bool) {
 	t.show(ctx, "waiting for approval "+asked.ID+" of "+call.Name+": "+call.Preview)
 	ctx, cancel := workflow.WithCancel(ctx)
 	defer cancel()
@@ -26,12 +26,11 @@ func (t *turn) approval(ctx workflow.Context, call protocol.Call, asked protocol
 	}
 	decisions := workflow.GetSignalChannel(ctx, protocol.ApprovalSignal)
 	_, err := workflow.AwaitWithTimeout(ctx, asked.Timeout+expiryMargin, func() bool { return decisions.Len() > 0 || t.written() })
-	unasked = err == nil && decisions.Len() == 0 && t.written()
+	withdrawn = err == nil && decisions.Len() == 0 && t.written()
 	for decisions.ReceiveAsync(nil) {
 	}
-	return unasked
+	return withdrawn
 }
 
-// expiryMargin is how much later than the store says a question's time has run out
-// here: by then it has there, too.
+// expiryMargin is added to a question's timeout, so that the store sees it as expired too.
 const expiryMargin = time.Second

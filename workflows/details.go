@@ -13,8 +13,8 @@ import (
 // summaryLimit bounds, in bytes, an activity's summary in the UI.
 const summaryLimit = 200
 
-// details is a session's status in Markdown, for the UI. Last says how its last
-// turn ended, if not with the model's answer.
+// details is a session's status in Markdown, for the UI. Last is how its last turn ended;
+// empty if the model answered.
 func details(status protocol.Status, last string) string {
 	if status.Turn == "" {
 		text := "**idle** · turns done: " + strconv.Itoa(status.Turns)

@@ -10,12 +10,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// fireTimeout bounds one attempt to fire a job: a transaction and a signal. It is
-// short, for a worker that was lost in the middle is noticed by it.
+// fireTimeout bounds one attempt to fire a job, which is a transaction and a signal. It is
+// short because it also detects a lost worker.
 const fireTimeout = 10 * time.Second
 
-// Job runs a job once, for one of its times: it brings the job's message to its
-// session, where it is a message like any other. A Temporal Schedule starts it.
+// Job runs one occurrence of a job: it sends the job's message to its session, where it is
+// a message like any other. A Temporal Schedule starts it.
 func Job(ctx workflow.Context, input protocol.JobInput) (protocol.FireResult, error) {
 	due := dueAt(ctx)
 	options := storeActivityOptions("fire " + input.ID)
@@ -27,10 +27,10 @@ func Job(ctx workflow.Context, input protocol.JobInput) (protocol.FireResult, er
 	return result, err
 }
 
-// dueTime is the search attribute with the time for which a schedule started a run.
+// dueTime is the search attribute in which Temporal puts the scheduled time.
 var dueTime = temporal.NewSearchAttributeKeyTime("TemporalScheduledStartTime")
 
-// dueAt is when the run was due: now, if no schedule started it.
+// dueAt is the scheduled time of the run; its start if no schedule started it.
 func dueAt(ctx workflow.Context) time.Time {
 	if due, scheduled := workflow.GetTypedSearchAttributes(ctx).GetTime(dueTime); scheduled {
 		return due.UTC()
@@ -38,7 +38,7 @@ func dueAt(ctx workflow.Context) time.Time {
 	return workflow.GetInfo(ctx).WorkflowStartTime.UTC()
 }
 
-// jobDetails tells the UI what became of a run.
+// jobDetails is the outcome of a run in Markdown, for the UI.
 func jobDetails(due time.Time, result protocol.FireResult) string {
 	text := fmt.Sprintf("**Due** %s\n", due.Format(time.RFC3339))
 	switch {

@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	// recentLimit bounds the message IDs that a session remembers. Beyond it the
-	// store tells that a message was answered, at the price of an activity.
+	// recentLimit bounds the message IDs kept to drop duplicates. Older duplicates cost an
+	// activity, which finds in the store that the message was answered.
 	recentLimit = 200
-	// joinLimit bounds the messages that one step takes in.
+	// joinLimit bounds the messages that join a turn in one step.
 	joinLimit = 100
 )
 
-// Session answers the messages of one conversation, in order and one turn at a
-// time: its open run is the conversation's lock. It is started by
-// SignalWithStart, completes when nothing is left to do, and never fails for a
-// turn that did.
+// Session answers the messages of one conversation, in order and one turn at a time. Its
+// open run is the conversation's lock. SignalWithStart starts it; it completes when it is
+// idle. A failed turn does not fail it.
 func Session(ctx workflow.Context, input protocol.SessionInput) error {
 	s := newSession(ctx, input)
 	if err := s.setup(ctx); err != nil {
@@ -41,12 +40,12 @@ type session struct {
 	state  protocol.SessionState
 	inbox  workflow.ReceiveChannel
 
-	turn     *turn  // the one that state.Turn is of; nil if there is none
-	last     string // how the last turn ended, if not with the model's answer
-	commands int    // being answered beside the turn
+	turn     *turn  // the current turn, whose state is state.Turn; nil between turns
+	last     string // how the last turn ended; empty if the model answered
+	commands int    // number of commands being answered
 	refused  bool   // a message was refused since the last refill began
-	// answering is held while a command is answered, so that of two which say the
-	// opposite the first counts.
+	// answering is held while a command is answered, so that the first of two conflicting
+	// commands wins.
 	answering workflow.Mutex
 }
 
@@ -71,7 +70,7 @@ func (s *session) setup(ctx workflow.Context) error {
 	}); err != nil {
 		return fmt.Errorf("set the status query's handler: %w", err)
 	}
-	// Receive would not notice that the session is cancelled; Await does.
+	// Unlike Receive, Await returns when the session is cancelled.
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		for workflow.Await(ctx, func() bool { return s.inbox.Len() > 0 }) == nil {
 			s.drain(ctx)
@@ -80,10 +79,10 @@ func (s *session) setup(ctx workflow.Context) error {
 	return nil
 }
 
-// run does one thing after the other until there is nothing to do or the
-// history has grown long. Cancelled from outside, it ends what waits, so that
-// nothing comes back by itself afterwards. A signal that was delivered and not
-// read is lost when the run returns: nothing may yield between drain and return.
+// run works until the session is idle or its history is long. When it is cancelled it
+// ends everything that is queued, which would otherwise be signalled again. Signals that
+// are delivered but not read are lost when it returns, so nothing may yield between drain
+// and return.
 func (s *session) run(ctx workflow.Context) error {
 	for {
 		s.drain(ctx)
@@ -94,7 +93,7 @@ func (s *session) run(ctx workflow.Context) error {
 		case s.idle():
 			return ctx.Err()
 		case !s.busy():
-			s.rest(ctx)
+			s.awaitWork(ctx)
 		case s.continues(ctx):
 			return workflow.NewContinueAsNewError(ctx, Session, s.carry())
 		case s.turn == nil && len(s.state.Queue) == 0:
@@ -107,17 +106,17 @@ func (s *session) run(ctx workflow.Context) error {
 	}
 }
 
-// idle reports whether nothing is left to do, nor a report to come.
+// idle reports whether there is no work and no report is expected.
 func (s *session) idle() bool { return !s.busy() && s.commands == 0 && len(s.state.Children) == 0 }
 
-// busy reports whether there is something to do.
+// busy reports whether there is a turn or a message to work on.
 func (s *session) busy() bool {
 	return s.turn != nil || len(s.state.Queue) > 0 || s.state.Overflow != nil
 }
 
-// rest waits until there is something to do, or nothing is left. Being cancelled is
-// no reason to leave a command without its answer.
-func (s *session) rest(ctx workflow.Context) {
+// awaitWork blocks until work arrives or the session is idle. It waits for commands being
+// answered even if the session is cancelled.
+func (s *session) awaitWork(ctx workflow.Context) {
 	disconnected, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	_ = workflow.Await(disconnected, func() bool {
@@ -125,14 +124,14 @@ func (s *session) rest(ctx workflow.Context) {
 	})
 }
 
-// continues reports whether the session is to go on as a new run. What only this
-// run knows is finished first: a cancellation, a stop, an answer being given.
+// continues reports whether to continue as new. A cancellation, a stop and commands being
+// answered are not part of the state, so they are finished first.
 func (s *session) continues(ctx workflow.Context) bool {
 	return workflow.GetInfo(ctx).GetContinueAsNewSuggested() && ctx.Err() == nil &&
 		s.commands == 0 && (s.turn == nil || !s.turn.stopped)
 }
 
-// drain takes in what the signal channel holds, without waiting.
+// drain takes all received signals without blocking.
 func (s *session) drain(ctx workflow.Context) {
 	var m protocol.MessageRef
 	for s.inbox.ReceiveAsync(&m) {
@@ -141,8 +140,8 @@ func (s *session) drain(ctx workflow.Context) {
 	}
 }
 
-// take puts a message where it belongs, once. What a command is about is settled
-// here: what comes after it is none of its business.
+// take queues a message or acts on a command, once. A command applies to what arrived
+// before it.
 func (s *session) take(ctx workflow.Context, m protocol.MessageRef) {
 	s.reported(m.Child)
 	if slices.Contains(s.state.Recent, m.ID) || s.refuse(m) {
@@ -181,7 +180,7 @@ func (s *session) remember(id string) {
 	}
 }
 
-// command does what a command asks of the turn, and returns what to answer.
+// command applies a command to the turn and returns the input of its answer.
 func (s *session) command(ctx workflow.Context, m protocol.MessageRef) protocol.AnswerInput {
 	input := protocol.AnswerInput{Session: s.ref, Message: m.ID, Command: m.Command}
 	if m.Command == domain.CommandStop {
@@ -195,7 +194,7 @@ func (s *session) command(ctx workflow.Context, m protocol.MessageRef) protocol.
 	return input
 }
 
-// answerNow answers a command beside the running turn.
+// answerNow answers a command concurrently with the turn.
 func (s *session) answerNow(ctx workflow.Context, input protocol.AnswerInput) {
 	s.commands++
 	workflow.Go(ctx, func(ctx workflow.Context) {
@@ -213,7 +212,7 @@ func (s *session) answer(ctx workflow.Context, input protocol.AnswerInput) {
 	s.deliver(ctx, result.Outbox)
 }
 
-// executeAnswer answers a command after those before it, whatever becomes of ctx.
+// executeAnswer answers a command after earlier ones, also if ctx is cancelled.
 func (s *session) executeAnswer(ctx workflow.Context, input protocol.AnswerInput) (protocol.AnswerResult, error) {
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
@@ -224,8 +223,9 @@ func (s *session) executeAnswer(ctx workflow.Context, input protocol.AnswerInput
 	return executeAnswer(ctx, input)
 }
 
-// stopTurn ends the running turn, or the one that is about to begin, and with it
-// the messages that were about to join it. It reports whether there was one.
+// stopTurn stops the running turn, or the next one, and drops the messages that were about
+// to join it. It reports whether there was one. Seq is the number of the message that
+// stops it.
 func (s *session) stopTurn(seq int64) bool {
 	if s.turn == nil && (len(s.state.Queue) == 0 || s.state.Queue[0].Command != domain.CommandNone) {
 		return false
@@ -243,7 +243,7 @@ func (s *session) stopTurn(seq int64) bool {
 	return true
 }
 
-// begin makes the next message in line a turn.
+// begin starts a turn with the next message of the queue.
 func (s *session) begin() {
 	first := s.pop()
 	s.state.Turn = &protocol.TurnState{ID: first.ID, Sender: first.Sender, Joinable: first.Join, Step: 1, Messages: []string{first.ID}}
@@ -254,7 +254,7 @@ func (s *session) newTurn() *turn {
 	return &turn{session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn, joining: s.refillAndJoin, written: s.written, report: s.report, spawn: s.spawn}
 }
 
-// runTurn runs the next turn, or goes on with the one that was carried over.
+// runTurn runs the next turn or continues the one that was carried over.
 func (s *session) runTurn(ctx workflow.Context) {
 	if s.turn == nil {
 		s.begin()
@@ -273,12 +273,12 @@ func (s *session) runTurn(ctx workflow.Context) {
 	s.report(ctx)
 }
 
-// report tells the UI where the session stands; it writes no event.
+// report shows the session's status in the UI. It writes no event.
 func (s *session) report(ctx workflow.Context) {
 	workflow.SetCurrentDetails(ctx, details(s.status(), s.last))
 }
 
-// drop ends messages that no turn took in.
+// drop ends messages as stopped, without a turn.
 func (s *session) drop(ctx workflow.Context, messages []protocol.MessageRef) {
 	for dropped := range slices.Chunk(ids(messages), joinLimit) {
 		_, err := executeEndTurn(ctx, protocol.EndTurnInput{
@@ -290,8 +290,8 @@ func (s *session) drop(ctx workflow.Context, messages []protocol.MessageRef) {
 	}
 }
 
-// joining takes from the queue what may join the running turn: messages of the
-// same sender, up to the first that may not, so that the order holds.
+// joining removes the messages from the queue that may join the running turn. To keep the
+// order it stops at the first that may not.
 func (s *session) joining() []protocol.MessageRef {
 	n := 0
 	for n < min(len(s.state.Queue), joinLimit) && s.joins(s.state.Queue[n]) {
@@ -310,15 +310,15 @@ func (s *session) refillAndJoin(ctx workflow.Context) []protocol.MessageRef {
 	return s.joining()
 }
 
-// written reports whether a message waits to join the running turn.
+// written reports whether the next message may join the running turn.
 func (s *session) written() bool { return len(s.state.Queue) > 0 && s.joins(s.state.Queue[0]) }
 
 func (s *session) joins(m protocol.MessageRef) bool {
 	return s.state.Turn.Joinable && m.Command == domain.CommandNone && m.Join && m.Sender == s.state.Turn.Sender
 }
 
-// deliver sends a reply, if there is one to send. One that cannot be sent stays
-// in the store and does not hold the session.
+// deliver sends a reply unless outbox is empty. A reply that cannot be sent stays in the
+// store and does not block the session.
 func (s *session) deliver(ctx workflow.Context, outbox string) {
 	if outbox == "" {
 		return
@@ -334,8 +334,8 @@ func (s *session) pop() protocol.MessageRef {
 	return first
 }
 
-// carry is the input of the run that goes on from here. What the UI showed of
-// the waiting messages is left behind, to keep it small.
+// carry is the input of the next run. Previews of queued messages are left out to keep it
+// small.
 func (s *session) carry() protocol.SessionInput {
 	state := s.state
 	state.Queue = slices.Clone(state.Queue)

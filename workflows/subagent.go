@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// Subagent works on one task in a session of its own, and tells the session that
-// spawned it what came of it. It outlives the run that started it, which may have
-// continued as new; that it ends without a word is noticed by the starter.
+// Subagent works on one task in its own session and reports to the session that spawned
+// it. It may outlive the run that started it, which may continue as new. If it closes
+// without a report, the dispatcher reports it as failed.
 func Subagent(ctx workflow.Context, input protocol.SessionInput) error {
 	s := newSession(ctx, input)
 	if err := s.setup(ctx); err != nil {
@@ -31,8 +31,8 @@ func Subagent(ctx workflow.Context, input protocol.SessionInput) error {
 	return err
 }
 
-// spawn starts the subagent whose task a call has put into the store. That there
-// is one already is fine: it is this one.
+// spawn starts the subagent whose task a call has stored. An existing workflow is the
+// subagent's own.
 func (s *session) spawn(ctx workflow.Context, turn string, step int, call protocol.Call) {
 	child := protocol.Child{ID: domain.CallKey(turn, step, call.Index), Label: cut(call.Preview, summaryLimit)}
 	if slices.Contains(s.state.Children, child) {
@@ -46,8 +46,8 @@ func (s *session) spawn(ctx workflow.Context, turn string, step int, call protoc
 	}
 }
 
-// executeSubagent starts a subagent that a cancelled turn or a continued session
-// leaves alone: a stop cancels it by name.
+// executeSubagent starts a subagent that is not affected when the turn is cancelled or the
+// session continues as new. [session.stopChildren] cancels it by its workflow ID.
 func executeSubagent(ctx workflow.Context, child protocol.Child, parent string, input protocol.SessionInput) workflow.ChildWorkflowFuture {
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
@@ -61,7 +61,7 @@ func executeSubagent(ctx workflow.Context, child protocol.Child, parent string, 
 	return workflow.ExecuteChildWorkflow(ctx, protocol.SubagentWorkflow, input)
 }
 
-// executeReport ends a subagent whatever becomes of ctx.
+// executeReport ends a subagent, also if ctx is cancelled.
 func executeReport(ctx workflow.Context, input protocol.ReportInput) error {
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
@@ -69,8 +69,8 @@ func executeReport(ctx workflow.Context, input protocol.ReportInput) error {
 	return workflow.ExecuteActivity(ctx, protocol.ReportActivity, input).Get(ctx, nil)
 }
 
-// stopChildren cancels the subagents and forgets them: what they had to say is not
-// wanted any more. It reports whether there were any.
+// stopChildren cancels the subagents and discards their reports. It reports whether there
+// were any.
 func (s *session) stopChildren(ctx workflow.Context) bool {
 	stopped := len(s.state.Children) > 0
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
@@ -81,7 +81,7 @@ func (s *session) stopChildren(ctx workflow.Context) bool {
 	return stopped
 }
 
-// reported forgets a subagent whose report has come.
+// reported removes a subagent whose report has arrived.
 func (s *session) reported(id string) {
 	s.state.Children = slices.DeleteFunc(s.state.Children, func(c protocol.Child) bool { return c.ID == id })
 }

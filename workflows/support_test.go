@@ -123,7 +123,8 @@ func (b *bench) reopen() {
 		return workflows.Session(ctx, input)
 	}, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
 	b.env.RegisterActivity(b.agent)
-	b.env.RegisterActivity(activities.NewOutbox(b.store, b.channel, b.t.TempDir()))
+	b.env.RegisterActivityWithOptions(activities.NewOutbox(b.store, b.channel, b.t.TempDir()).Deliver,
+		activity.RegisterOptions{Name: protocol.DeliverActivity})
 	b.env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, args converter.EncodedValues) {
 		b.mu.Lock()
 		defer b.mu.Unlock()

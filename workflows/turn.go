@@ -13,9 +13,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// turn is the agent loop: a model call, the tool calls it asked for, and again,
-// until the model asks for none. Everything it learns is in the store; it holds
-// only where it stands.
+// turn is the agent loop: a model call and the tool calls it asked for, until it asks for
+// none. Its results are in the store; it holds only its position.
 type turn struct {
 	session domain.SessionRef
 	model   string // for the UI
@@ -34,14 +33,14 @@ type turn struct {
 	dropped []protocol.MessageRef // were about to join when it was stopped
 }
 
-// outcome is how a turn left off.
+// outcome is how a run of a turn ended.
 type outcome struct {
 	outbox     string                // the reply to deliver; empty if there is none
-	unfinished bool                  // to be gone on with by the next run
-	untouched  []protocol.MessageRef // taken from the queue and not dealt with
+	unfinished bool                  // the next run continues it
+	untouched  []protocol.MessageRef // taken from the queue but not consumed
 }
 
-// run runs the turn up to its end, or to where the next run goes on with it.
+// run runs the turn to its end, or until the session continues as new.
 func (t *turn) run(ctx workflow.Context) outcome {
 	ctx, t.cancel = workflow.WithCancel(ctx)
 	defer t.cancel()
@@ -58,7 +57,7 @@ func (t *turn) run(ctx workflow.Context) outcome {
 		t.state.Messages = nil
 		t.account(result)
 		switch {
-		case result.Answered: // long ago, which says nothing of those that joined
+		case result.Answered: // before; the messages that joined are not part of that answer
 			return outcome{outbox: result.Outbox, untouched: t.joined}
 		case result.Final:
 			return outcome{outbox: result.Outbox}
@@ -79,7 +78,7 @@ func (t *turn) run(ctx workflow.Context) outcome {
 		"I reached the limit of %d model calls for one request without completing it. Ask me to go on, or raise %s.", t.limit, setting))
 }
 
-// halt stops the turn, now or as soon as it runs.
+// halt stops the turn now, or as soon as it runs.
 func (t *turn) halt() {
 	t.stopped = true
 	if t.cancel != nil {
@@ -94,8 +93,7 @@ func (t *turn) complete(ctx workflow.Context) (protocol.CompleteResult, error) {
 	})
 }
 
-// account takes in what the UI is shown of a completion. Which model answers is
-// settled by the turn's first step.
+// account updates what the UI shows. The model is that of the turn's first step.
 func (t *turn) account(result protocol.CompleteResult) {
 	t.state.Tokens = result.Usage.PromptTokens + result.Usage.CompletionTokens
 	t.state.Cost, t.state.Unpriced = result.Cost, result.Unpriced
@@ -104,9 +102,9 @@ func (t *turn) account(result protocol.CompleteResult) {
 	}
 }
 
-// callTools runs a completion's calls, in order unless none changes anything. A
-// call that could not be run is no reason to end the turn: the next model call
-// is told that its outcome is unknown.
+// callTools makes a completion's calls, concurrently if all are read-only and otherwise in
+// order. A failed activity does not end the turn: the next step tells the model that the
+// call's outcome is unknown.
 func (t *turn) callTools(ctx workflow.Context, calls []protocol.Call) error {
 	parallel := !slices.ContainsFunc(calls, func(c protocol.Call) bool { return !c.ReadOnly })
 	futures := make([]workflow.Future, 0, len(calls))
@@ -128,23 +126,22 @@ func (t *turn) callTools(ctx workflow.Context, calls []protocol.Call) error {
 	return nil
 }
 
-func (t *turn) callTool(ctx workflow.Context, call protocol.Call, unasked bool) workflow.Future {
+func (t *turn) callTool(ctx workflow.Context, call protocol.Call, withdrawn bool) workflow.Future {
 	title := call.Name + ": " + call.Preview
 	t.show(ctx, title)
 	return executeCallTool(ctx, title, call, protocol.CallToolInput{
-		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Index: call.Index, Withdrawn: unasked,
+		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Index: call.Index, Withdrawn: withdrawn,
 	})
 }
 
-// wait waits until a call has its result. A person who is to be asked first may take
-// days.
+// wait waits for a call's result, including an approval, which may take days.
 func (t *turn) wait(ctx workflow.Context, future workflow.Future, call protocol.Call) error {
 	var result protocol.CallToolResult
 	err := future.Get(ctx, &result)
 	for err == nil && result.Approval != nil {
-		unasked := t.approval(ctx, call, *result.Approval)
+		withdrawn := t.approval(ctx, call, *result.Approval)
 		result = protocol.CallToolResult{}
-		err = t.callTool(ctx, call, unasked).Get(ctx, &result)
+		err = t.callTool(ctx, call, withdrawn).Get(ctx, &result)
 	}
 	switch {
 	case err == nil:
@@ -159,8 +156,8 @@ func (t *turn) wait(ctx workflow.Context, future workflow.Future, call protocol.
 	return nil
 }
 
-// endFor closes the turn because of an error: the user stopped it, or something
-// is hopeless. Either way the user is told in a sentence.
+// endFor ends the turn after an error: the user stopped it, or it failed for good. The user
+// is told in a sentence.
 func (t *turn) endFor(ctx workflow.Context, err error) outcome {
 	if ctx.Err() != nil {
 		return t.end(ctx, protocol.EndingStopped, "")
@@ -184,7 +181,7 @@ func (t *turn) end(ctx workflow.Context, ending protocol.Ending, reason string) 
 	return outcome{outbox: outbox}
 }
 
-// show tells the UI what runs now.
+// show shows in the UI what runs now.
 func (t *turn) show(ctx workflow.Context, doing string) {
 	t.doing = cut(doing, summaryLimit)
 	t.report(ctx)
