@@ -131,13 +131,13 @@ func (a *Agent) usage(ctx context.Context, in protocol.AnswerInput) (string, err
 		}
 	}
 	var b strings.Builder
-	b.WriteString("What this conversation used up:\n")
+	b.WriteString("Usage of this conversation:\n")
 	if in.Status != nil && in.Status.Turn != "" {
 		fmt.Fprintf(&b, "\n- the running request: %s", spentNow(in.Status))
 	}
 	fmt.Fprintf(&b, "\n- today: %s\n- in total: %s", spent(today), spent(total))
 	if total.Unpriced > 0 {
-		fmt.Fprintf(&b, "\n\nThe price of %d of the %d model calls is not known.", total.Unpriced, total.Calls)
+		fmt.Fprintf(&b, "\n\n%d of the %d model calls have no known price.", total.Unpriced, total.Calls)
 	}
 	return b.String(), nil
 }

@@ -147,9 +147,9 @@ func TestModel(t *testing.T) {
 		b := setup(t)
 		b.withModels(t, llmtest.NewServer(t))
 		require.Contains(t, b.command(t, "c1", "/model other/m"), "`other/m` answers in this conversation")
-		require.Contains(t, b.command(t, "c2", "/model x/y"), "Nothing is changed: `x/y` cannot be used: it is not configured.")
-		require.Contains(t, b.command(t, "c3", "/model other/a other/b"), "Nothing is changed")
-		require.Contains(t, b.command(t, "c4", "/model other/"+strings.Repeat("m", 200)), "Nothing is changed")
+		require.Contains(t, b.command(t, "c2", "/model x/y"), "Nothing changed: `x/y` cannot be used: it is not configured.")
+		require.Contains(t, b.command(t, "c3", "/model other/a other/b"), "Nothing changed")
+		require.Contains(t, b.command(t, "c4", "/model other/"+strings.Repeat("m", 200)), "Nothing changed")
 		require.Contains(t, b.command(t, "c5", "/model"), "`other/m` answers in this conversation")
 	})
 }

@@ -25,11 +25,11 @@ const askedLimit = 2000
 
 // What a model is told of a call that was not run.
 const (
-	refusedByRule = "Not run: the rules of whoever operates this do not allow it. Do not try to get around them; say what could not be done."
-	refusedDenied = "Not run: a person denied it. Do not try to do the same in another way; ask what to do instead, or go on without it."
-	refusedLate   = "Not run: it needed a person's approval, and nobody answered in time."
-	refusedUnsaid = "Not run: it needed a person's approval, and the user wrote something else instead, which you are given next."
-	refusedOther  = "Not run: what a person was asked about had other arguments."
+	refusedByRule = "Not run: the operator's rules do not allow it. Do not try to get around them; say what could not be done."
+	refusedDenied = "Not run: a person denied it. Do not try to do the same in another way; ask what to do instead, or continue without it."
+	refusedLate   = "Not run: it needed a person's approval, and no one answered in time."
+	refusedUnsaid = "Not run: it needed a person's approval, and the user wrote something else instead. That message follows."
+	refusedOther  = "Not run: the approval was for other arguments."
 )
 
 // permit decides whether a call may be run. If a person is to be asked first, ask is
@@ -137,7 +137,7 @@ func (a *Agent) decide(ctx context.Context, in protocol.AnswerInput) (string, er
 	}
 	failpoint.Hit("approval.decided")
 	if err := a.Approvals.Decided(ctx, decided.WorkflowID, protocol.ApprovalDecision{Approval: decided.ID}); err != nil {
-		return "", fmt.Errorf("tell who waits for approval %s: %w", decided.ID, err)
+		return "", fmt.Errorf("signal the decision on approval %s: %w", decided.ID, err)
 	}
 	return decision(decided, message.ID), nil
 }
@@ -157,15 +157,15 @@ func (a *Agent) questionOf(ctx context.Context, message domain.Inbound) (asked d
 		case err != nil:
 			return domain.Approval{}, "", err
 		case len(waiting) == 0:
-			return domain.Approval{}, "Nothing waits for an approval here.", nil
+			return domain.Approval{}, "Nothing is waiting for approval here.", nil
 		case len(waiting) > 1:
-			return domain.Approval{}, "Which one? Say its ID after the command." + asking(waiting), nil
+			return domain.Approval{}, "Which one? Add its ID to the command." + asking(waiting), nil
 		}
 		return waiting[0], "", nil
 	}
 	asked, err = a.Store.Approval(ctx, id)
 	if errors.Is(err, domain.ErrNotFound) {
-		return domain.Approval{}, fmt.Sprintf("There is no question with the ID %q.", id), nil
+		return domain.Approval{}, fmt.Sprintf("No approval with the ID %q.", id), nil
 	}
 	return asked, "", err
 }
@@ -175,11 +175,11 @@ func decision(a domain.Approval, message string) string {
 	what := fmt.Sprintf("`%s`: %s", a.Tool, brief(a.Title))
 	switch {
 	case a.Status == domain.ApprovalExpired:
-		return "It is too late: nobody answered in time, and it was not run. " + what
+		return "Too late: no one answered in time, and it was not run. " + what
 	case a.Status == domain.ApprovalDropped:
-		return "It is not asked any more: the request went on or ended without it. " + what
+		return "No longer needed: the request continued or ended without it. " + what
 	case a.DecidedIn != message:
-		return fmt.Sprintf("It was %s already, by %s. %s", a.Status, a.DecidedBy, what)
+		return fmt.Sprintf("Already %s by %s. %s", a.Status, a.DecidedBy, what)
 	case a.Status == domain.ApprovalDenied:
 		return "Denied. " + what
 	}
@@ -190,7 +190,7 @@ func (a *Agent) whoMay() string {
 	if approvers := a.Approvals.Policy.Approvers(); len(approvers) > 0 {
 		return strings.Join(approvers, ", ") + " may."
 	}
-	return "who asked for it may."
+	return "the person who asked for the work may."
 }
 
 // waiting says which calls of a conversation wait for an approval, a line each.
@@ -201,7 +201,7 @@ func (a *Agent) waiting(ctx context.Context, message string) string {
 	}
 	waiting, err := a.Store.WaitingApprovals(ctx, domain.Route{Channel: asked.Channel, Chat: asked.Chat, Thread: asked.Thread})
 	if err != nil {
-		return "\n(what waits for an approval cannot be read: " + err.Error() + ")"
+		return "\n(cannot read the open approvals: " + err.Error() + ")"
 	}
 	return asking(waiting)
 }
@@ -209,7 +209,7 @@ func (a *Agent) waiting(ctx context.Context, message string) string {
 func asking(waiting []domain.Approval) string {
 	var b strings.Builder
 	for _, w := range waiting {
-		fmt.Fprintf(&b, "\n- `%s` waits for approval: `%s`: %s", w.ID, w.Tool, brief(w.Title))
+		fmt.Fprintf(&b, "\n- `%s` waiting for approval: `%s`: %s", w.ID, w.Tool, brief(w.Title))
 	}
 	return b.String()
 }

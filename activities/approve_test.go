@@ -98,7 +98,7 @@ func TestApproval(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, out.Text, `"command": "ls && a>b"`)
 		require.Contains(t, out.Text, `"why": "to see"`)
-		require.Contains(t, a.says(t, "ana", "/status"), "`"+asked.ID+"` waits for approval: `poke`:")
+		require.Contains(t, a.says(t, "ana", "/status"), "`"+asked.ID+"` waiting for approval: `poke`:")
 		require.Zero(t, a.runs)
 		require.Contains(t, a.says(t, "ana", "/approve"), "Approved. `poke`:")
 		require.Equal(t, []protocol.ApprovalDecision{{Approval: asked.ID}}, a.decided)
@@ -112,7 +112,7 @@ func TestApproval(t *testing.T) {
 		a := setupAsker(t, `{}`)
 		asked := a.ask(t)
 		require.Contains(t, a.says(t, "ana", "/deny "+strings.ToUpper(asked.ID)), "Denied. `poke`:")
-		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "It was denied already, by test:ana.")
+		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "Already denied by test:ana.")
 		require.Contains(t, a.result(t), "Not run: a person denied it.")
 		require.Zero(t, a.runs)
 	})
@@ -121,7 +121,7 @@ func TestApproval(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, `{}`)
 		asked := a.ask(t)
-		require.Equal(t, "You may not answer this: who asked for it may.", a.says(t, "bob", "/approve "+asked.ID))
+		require.Equal(t, "You may not answer this: the person who asked for the work may.", a.says(t, "bob", "/approve "+asked.ID))
 		require.Empty(t, a.decided)
 		a.ask(t)
 		require.Contains(t, a.says(t, "root", "/approve "+asked.ID), "Approved.")
@@ -138,8 +138,8 @@ func TestApproval(t *testing.T) {
 	t.Run("a question that is not there, or is not the only one, has to be named", func(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, `{}`)
-		require.Equal(t, "Nothing waits for an approval here.", a.says(t, "ana", "/approve"))
-		require.Equal(t, `There is no question with the ID "abc".`, a.says(t, "ana", "/approve `abc`"))
+		require.Equal(t, "Nothing is waiting for approval here.", a.says(t, "ana", "/approve"))
+		require.Equal(t, `No approval with the ID "abc".`, a.says(t, "ana", "/approve `abc`"))
 	})
 
 	t.Run("a command that is answered again after a crash says and does the same", func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestApproval(t *testing.T) {
 		result, err := execute[protocol.CallToolResult](t, a.agent.CallTool, protocol.CallToolInput{Session: session, Turn: "m1", Step: 1, Withdrawn: true})
 		require.NoError(t, err)
 		require.Contains(t, result.Preview, "the user wrote something else instead")
-		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "It is not asked any more")
+		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "No longer needed")
 		require.Zero(t, a.runs)
 	})
 
@@ -187,8 +187,8 @@ func TestApproval(t *testing.T) {
 		a.agent, err = activities.NewAgent(a.options)
 		require.NoError(t, err)
 		asked := a.ask(t)
-		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "It is too late")
-		require.Contains(t, a.result(t), "nobody answered in time")
+		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "Too late")
+		require.Contains(t, a.result(t), "no one answered in time")
 		require.Zero(t, a.runs)
 	})
 
@@ -200,7 +200,7 @@ func TestApproval(t *testing.T) {
 		a.options.Approvals.Policy = policy
 		a.agent, err = activities.NewAgent(a.options)
 		require.NoError(t, err)
-		require.Contains(t, a.result(t), "the rules of whoever operates this do not allow it")
+		require.Contains(t, a.result(t), "the operator's rules do not allow it")
 		require.Zero(t, a.runs)
 	})
 
@@ -220,7 +220,7 @@ func TestApproval(t *testing.T) {
 		asked := a.ask(t)
 		_, err := execute[protocol.EndTurnResult](t, a.agent.EndTurn, protocol.EndTurnInput{Session: session, Turn: "m1", Ending: protocol.EndingStopped})
 		require.NoError(t, err)
-		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "It is not asked any more")
+		require.Contains(t, a.says(t, "ana", "/approve "+asked.ID), "No longer needed")
 		_, err = a.callTool(t, 1, 0)
 		require.NoError(t, err)
 		require.Zero(t, a.runs)

@@ -55,9 +55,9 @@ func failure(ctx, live context.Context, err error) error {
 	case errors.Is(err, llm.ErrTooLong):
 		return nonRetryable(protocol.ErrorTooLong, "The conversation is too long for the model. Start a new one with /new.")
 	case errors.Is(err, store.ErrTurnEnded), errors.Is(err, domain.ErrNotFound):
-		return nonRetryable(protocol.ErrorInvalid, "The request had ended already: "+err.Error())
+		return nonRetryable(protocol.ErrorInvalid, "The request has already ended: "+err.Error())
 	case errors.Is(err, errModel):
-		return nonRetryable(protocol.ErrorRefused, fmt.Sprintf("I could not ask: %v. `/model %s` goes back to the configured one.", err, defaultModel))
+		return nonRetryable(protocol.ErrorRefused, fmt.Sprintf("I could not ask: %v. `/model %s` returns to the configured one.", err, defaultModel))
 	case failed == nil:
 		return err
 	case failed.Permanent():
@@ -79,7 +79,7 @@ func undelivered(live context.Context, err error) error {
 		return ended
 	}
 	if errors.Is(err, domain.ErrNotFound) {
-		return nonRetryable(protocol.ErrorInvalid, "There is no such reply: "+err.Error())
+		return nonRetryable(protocol.ErrorInvalid, "Reply not found: "+err.Error())
 	}
 	if failed := remote.As(err); failed != nil {
 		return temporary(failed, err)

@@ -68,7 +68,7 @@ func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.F
 	}
 	occurrence := schedule.Occurrence(job, in.Due)
 	text := fmt.Sprintf("[Scheduled job %q (%s), due %s]\n%s\n\n"+
-		"[This was scheduled in advance; nobody wrote it now. Do it, and answer with what to say in the conversation that it was scheduled in. Do not mention jobs or IDs.]",
+		"[This was scheduled in advance and is not a new message. Do it, and answer with what to say in the conversation it was scheduled in. Do not mention jobs or IDs.]",
 		job.Label(), job.ID, schedule.Stamp(job, in.Due), job.Message)
 	f = store.Firing{
 		Message: inbound(in, job.RunsIn(), job.Route, text, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),

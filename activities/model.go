@@ -47,7 +47,7 @@ func (a *Agent) modelOf(turn domain.Turn) (Model, error) {
 
 func (a *Agent) open(name string) (Model, error) {
 	if a.Model.Open == nil {
-		return Model{}, errors.New("there is no other model than the configured one")
+		return Model{}, errors.New("only the configured model is available")
 	}
 	return a.Model.Open(name)
 }
@@ -66,16 +66,16 @@ func (a *Agent) chooseModel(ctx context.Context, in protocol.AnswerInput) (reply
 		reply, err = a.whichModel(ctx, in.Session.Key)
 		return reply, nil, err
 	case strings.EqualFold(name, defaultModel):
-		return fmt.Sprintf("From the next request on `%s` answers, as configured.", a.configured().Title()), new(string), nil
+		return fmt.Sprintf("`%s`, the configured model, answers from the next request on.", a.configured().Title()), new(string), nil
 	case len(name) > nameLimitOfModel || len(strings.Fields(name)) > 1:
-		return "Nothing is changed: name one model, as `provider/model`.", nil, nil
+		return "Nothing changed: name one model, as `provider/model`.", nil, nil
 	}
 	m, err := a.open(name)
 	if err != nil {
-		return fmt.Sprintf("Nothing is changed: `%s` cannot be used: %v.", name, err), nil, nil
+		return fmt.Sprintf("Nothing changed: `%s` cannot be used: %v.", name, err), nil, nil
 	}
 	title := m.Title()
-	return fmt.Sprintf("From the next request on `%s` answers in this conversation. `/model %s` undoes it.", title, defaultModel), &title, nil
+	return fmt.Sprintf("`%s` answers in this conversation from the next request on. `/model %s` undoes this.", title, defaultModel), &title, nil
 }
 
 // whichModel says which model answers in a session.

@@ -75,7 +75,7 @@ func TestApproval(t *testing.T) {
 		})
 		require.NoError(t, b.run(msg("m1")))
 		require.Contains(t, b.model.Requests()[1].Results()[0], "a person denied it")
-		require.Contains(t, b.posted(), "Nothing waits for an approval here.")
+		require.Contains(t, b.posted(), "Nothing is waiting for approval here.")
 	})
 
 	t.Run("it goes on by itself when nobody answers", func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestApproval(t *testing.T) {
 		b.rules, b.timeout = []string{"ask poke"}, -time.Second // the store's clock is not the workflow's
 		b.script(poke, say("done"))
 		require.NoError(t, b.run(msg("m1")))
-		require.Contains(t, b.model.Requests()[1].Results()[0], "nobody answered in time")
+		require.Contains(t, b.model.Requests()[1].Results()[0], "no one answered in time")
 	})
 
 	t.Run("what the user writes instead is read at once", func(t *testing.T) {

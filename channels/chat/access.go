@@ -120,14 +120,14 @@ func (h *handler) explanation(ctx context.Context, o *Origin, why refusal) (stri
 	name := h.platform.Name()
 	switch {
 	case why == refusedChat:
-		return fmt.Sprintf("I don't answer in this channel yet. Whoever runs me can add `%s` to `channels.%s.allow_channels`.", bare(o.Chat), name), nil
+		return fmt.Sprintf("I don't answer in this channel yet. My operator can add `%s` to `channels.%s.allow_channels`.", bare(o.Chat), name), nil
 	case !o.Direct || h.pairing == nil:
-		return fmt.Sprintf("I don't know you yet, so I may not answer. Send me a direct message to be let in, "+
-			"or ask whoever runs me to add `%s` to `channels.%s.allow_users`.", o.Sender, name), nil
+		return fmt.Sprintf("I don't know you yet, so I may not answer. Send me a direct message to request access, "+
+			"or ask my operator to add `%s` to `channels.%s.allow_users`.", o.Sender, name), nil
 	}
 	code, err := h.pairing.Pair(ctx, name, o.Sender, cmp.Or(o.SenderName, o.Sender))
 	if err != nil {
 		return "", fmt.Errorf("get a pairing code: %w", err)
 	}
-	return "I don't know you yet, so I may not answer. Ask whoever runs me to let you in with\n```holdfast pairing approve " + code + "```", nil
+	return "I don't know you yet, so I may not answer. Ask my operator to run\n```holdfast pairing approve " + code + "```", nil
 }

@@ -67,7 +67,7 @@ func TestSlashCommandsInMemory(t *testing.T) {
 	require.Contains(t, say("ana", "help", nil), "`/approve [ID]`")
 	require.Contains(t, say("ben", "help", nil), "allow_users")
 	require.Contains(t, say("ana", "status", nil), "not working on anything")
-	require.Contains(t, say("ana", "approve", nil), "Nothing waits")
+	require.Contains(t, say("ana", "approve", nil), "Nothing is waiting")
 	require.NoError(t, r.post(func(p *chat.Post) { p.Opens, p.SenderName, p.Text = "t1", "Ana", "deploy\nstaging" }))
 	require.Regexp(t, `^I am working on:\n• Ana, .* ago: deploy staging$`, say("ana", "status", nil))
 	require.Equal(t, "Stopping what you asked for.", say("ana", "stop", nil))

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	newAnswer   = "Each thread is a conversation of its own: mention me in a new message to begin one, or mention me with `new` in a thread to forget what was said there."
+	newAnswer   = "Each thread is a separate conversation. Mention me in a new message to start one, or mention me with `new` in a thread to clear its history."
 	idleAnswer  = "I am not working on anything here."
-	otherThread = "Each thread is a conversation of its own: mention me in it with `%s`."
+	otherThread = "Each thread is a separate conversation: mention me in it with `%s`."
 )
 
 // slash carries out a command and returns what to tell the caller; empty if the reply
@@ -63,7 +63,7 @@ func (h *handler) slash(ctx context.Context, c *Command) (string, error) {
 // helpAnswer says how to use the agent, and lists the commands.
 func helpAnswer(prefix string) string {
 	var b strings.Builder
-	b.WriteString("Mention me in a channel, or send me a direct message, and I get to work. Each thread is a conversation of its own.\n")
+	b.WriteString("Mention me in a channel or send me a direct message. Each thread is a separate conversation.\n")
 	var words []string
 	for _, command := range domain.Commands() {
 		fmt.Fprintf(&b, "• `%s`: %s\n", command.Form(prefix), command.Description)

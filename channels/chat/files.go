@@ -26,7 +26,7 @@ func (w *enrichment) files(ctx context.Context) error {
 	taken := map[string]bool{}
 	for i, f := range w.Message.Files {
 		if i == maxFiles {
-			w.note(fmt.Sprintf("%d more files: no more than %d are taken", len(w.Message.Files)-maxFiles, maxFiles))
+			w.note(fmt.Sprintf("%d more files ignored: the limit is %d", len(w.Message.Files)-maxFiles, maxFiles))
 			break
 		}
 		saved, err := w.save(ctx, files, f, uniqueName(f.Name, taken))

@@ -33,14 +33,14 @@ func (h *handler) answerIn(ctx context.Context, c *Command, text string) (string
 		text := "/" + string(command) + " " + meant[0].ID
 		return "The answer is in its thread.", h.command(ctx, text, "command-"+c.PlatformID, meant[0].thread, &c.Origin)
 	case len(meant) > 1:
-		return "Which one? Say its ID after the command." + list(meant, func(q question) string {
+		return "Which one? Add its ID to the command." + list(meant, func(q question) string {
 			return fmt.Sprintf("`%s`: `%s`: %s", q.ID, q.Tool, h.preview(q.Title))
 		}), nil
 	case id != "":
 		return fmt.Sprintf("No question with the ID `%[1]s` waits in this channel. If it is in a thread, use its buttons, or mention me there with `%[2]s %[1]s`.",
 			h.escape(id), command), nil
 	}
-	return "Nothing waits for an approval here.", nil
+	return "Nothing is waiting for approval here.", nil
 }
 
 // questions returns the approvals that the conversations of a chat wait for.

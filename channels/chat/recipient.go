@@ -62,7 +62,7 @@ func (r *Resolver) Resolve(ctx context.Context, sender, to string) (chat string,
 	case err != nil:
 		return "", err
 	case recipient.Name == "":
-		return "", fmt.Errorf("%q names no channel and no person; write #channel or @person", to)
+		return "", fmt.Errorf("%q is neither a channel nor a person; write #channel or @person", to)
 	case recipient.Direct:
 		return "", fmt.Errorf("%s is a direct message; name the person instead, as @person", recipient.Name)
 	case recipient.Person:
@@ -76,7 +76,7 @@ func (r *Resolver) chat(ctx context.Context, addresses Addresses, sender, name s
 	if err != nil {
 		return "", err
 	}
-	unseen := fmt.Errorf("there is no channel %s that the bot is in; somebody who is in it can invite the bot", name)
+	unseen := fmt.Errorf("the bot is not in a channel named %s; a member can invite it", name)
 	if chat == nil {
 		return "", unseen
 	}
@@ -90,7 +90,7 @@ func (r *Resolver) chat(ctx context.Context, addresses Addresses, sender, name s
 	case !inside && chat.Private:
 		return "", unseen
 	case !inside:
-		return "", fmt.Errorf("whoever asks is not in #%s, so nothing is sent there in their name", chat.Name)
+		return "", fmt.Errorf("the person asking is not in #%s, so nothing is sent there for them", chat.Name)
 	case chat.Archived:
 		return "", fmt.Errorf("#%s is archived", chat.Name)
 	case !listed(r.access.Chats, bare(chat.ID)):
@@ -105,13 +105,13 @@ func (r *Resolver) person(ctx context.Context, addresses Addresses, sender, name
 	case err != nil:
 		return "", err
 	case len(found) == 0:
-		return "", fmt.Errorf("there is nobody called %s", name)
+		return "", fmt.Errorf("no one is called %s", name)
 	case len(found) > 1:
 		var all []string
 		for _, p := range found[:min(len(found), 5)] {
 			all = append(all, fmt.Sprintf("%s (%s)", p.ID, p.Name))
 		}
-		return "", fmt.Errorf("more than one is called %s; give an ID: %s", name, strings.Join(all, ", "))
+		return "", fmt.Errorf("several people are called %s; use an ID: %s", name, strings.Join(all, ", "))
 	}
 	id := found[0].ID
 	if id != sender && !listed(r.access.Users, id) {

@@ -52,20 +52,20 @@ func TestResolve(t *testing.T) {
 	for _, tt := range []struct{ sender, to, want, err string }{
 		{"ana", " #ops ", "team/c1", ""},
 		{"ben", "ops", "team/c1", ""},
-		{"", "ops", "", "whoever asks is not in #ops"},
-		{"ben", "#else", "", "whoever asks is not in #else"},
+		{"", "ops", "", "the person asking is not in #ops"},
+		{"ben", "#else", "", "the person asking is not in #else"},
 		{"ana", "#else", "", "channels.fake.allow_channels does not have c4"},
 		{"ana", "#old", "", "#old is archived"},
-		{"ben", "#secret", "", "there is no channel secret"},
+		{"ben", "#secret", "", "the bot is not in a channel named secret"},
 		{"ana", "#secret", "team/c3", ""},
-		{"ana", "#nowhere", "", "there is no channel nowhere"},
+		{"ana", "#nowhere", "", "the bot is not in a channel named nowhere"},
 		{"ana", "dm", "", "is a direct message"},
-		{"ana", "#", "", "names no channel and no person"},
+		{"ana", "#", "", "is neither a channel nor a person"},
 		{"ben", "@ana", "team/dm-ana", ""},
 		{"ana", "@ben", "", "channels.fake.allow_users does not have ben"},
 		{"ben", "@ben", "team/dm-ben", ""},
-		{"ana", "@kim", "", "more than one is called kim; give an ID: k1 (Kim), k2 (Kim)"},
-		{"ana", "@eve", "", "there is nobody called eve"},
+		{"ana", "@kim", "", "several people are called kim; use an ID: k1 (Kim), k2 (Kim)"},
+		{"ana", "@eve", "", "no one is called eve"},
 	} {
 		got, err := r.Resolve(t.Context(), tt.sender, tt.to)
 		require.Equal(t, tt.want, got, "%s to %s", tt.sender, tt.to)

@@ -53,7 +53,7 @@ func TestAnswersBySlashCommand(t *testing.T) {
 			}
 			return answer.Text
 		}
-		require.Equal(t, "Nothing waits for an approval here.", say(slacktest.General, "approve"))
+		require.Equal(t, "Nothing is waiting for approval here.", say(slacktest.General, "approve"))
 		require.Contains(t, say(slacktest.General, "deny "+questionID), "mention me there with `deny "+questionID+"`")
 		require.Empty(t, r.backend.Accepted())
 

@@ -258,7 +258,7 @@ func TestEnrichTakesNoMoreThanTwentyFiles(t *testing.T) {
 	ts := s.Say(slacktest.Ana, slacktest.DM, "look", slacktest.WithFiles(files...)).TS
 	got := s.enrich(channels.Enrichment{Message: s.message(slacktest.DM, ts), Save: kept{}.save})
 	require.Len(t, got.Files, 20)
-	require.Equal(t, []string{"2 more files: no more than 20 are taken"}, got.Notes)
+	require.Equal(t, []string{"2 more files ignored: the limit is 20"}, got.Notes)
 }
 
 func TestEnrichFails(t *testing.T) {

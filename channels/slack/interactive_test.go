@@ -136,7 +136,7 @@ func TestSlashCommands(t *testing.T) {
 		}
 		require.Contains(t, say(slacktest.Ana, slacktest.General, "status"), "not working on anything")
 		require.Contains(t, say(slacktest.Ana, slacktest.General, "stop"), "not working on anything that you asked")
-		require.Contains(t, say(slacktest.Ana, slacktest.General, "new"), "Each thread is a conversation")
+		require.Contains(t, say(slacktest.Ana, slacktest.General, "new"), "Each thread is a separate conversation")
 		require.Contains(t, say(slacktest.Ana, slacktest.General, "usage"), "mention me in it with `/usage`")
 		require.Contains(t, say(slacktest.Ana, slacktest.General, "/model a/b"), "mention me in it with `/model a/b`")
 		require.Contains(t, say(slacktest.Ana, slacktest.DM, "status"), "not working on anything")

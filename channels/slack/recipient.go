@@ -98,7 +98,7 @@ func (p *platform) joinedChannel(ctx context.Context, name string) (found *slack
 // IsMember implements [chat.Addresses].
 func (p *platform) IsMember(ctx context.Context, chat, person string) (inside bool, err error) {
 	asked := slack.GetUsersInConversationParameters{ChannelID: channelOf(chat), Limit: listPage}
-	err = p.pages(ctx, "conversations.members", "the channel has too many members to look for whoever asks", func(ctx context.Context) (bool, error) {
+	err = p.pages(ctx, "conversations.members", "the channel has too many members to look up the person asking", func(ctx context.Context) (bool, error) {
 		page, next, err := p.api.GetUsersInConversationContext(ctx, &asked)
 		asked.Cursor = next
 		inside = slices.Contains(page, person)
@@ -129,7 +129,7 @@ func (p *platform) FindPeople(ctx context.Context, name string) (found []chat.Pe
 		return []chat.Person{{ID: id, Name: name}}, nil
 	}
 	list := p.api.GetUsersPaginated(slack.GetUsersOptionLimit(listPage))
-	err = p.pages(ctx, "users.list", "there are too many people to look for "+name+"; give their ID", func(ctx context.Context) (bool, error) {
+	err = p.pages(ctx, "users.list", "there are too many people to look up "+name+"; use their ID", func(ctx context.Context) (bool, error) {
 		next, err := list.Next(ctx)
 		if err != nil {
 			return false, err
@@ -162,7 +162,7 @@ func (p *platform) OpenDirect(ctx context.Context, person string) (string, error
 	user, err := p.user(ctx, person)
 	switch {
 	case invisible[code(err)]:
-		return "", fmt.Errorf("there is nobody with the ID %s", person)
+		return "", fmt.Errorf("no one has the ID %s", person)
 	case err != nil:
 		return "", err
 	case !writable(user):

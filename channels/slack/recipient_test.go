@@ -85,22 +85,22 @@ func TestResolveRefuses(t *testing.T) {
 		want     string
 	}{
 		{"a channel that is not allowed", "#ops", some, slacktest.Ana, "channels.slack.allow_channels does not have " + opsID},
-		{"a channel without the sender", "#ops", everybody, slacktest.Ben, "whoever asks is not in #ops"},
-		{"a channel, when nobody asks", "#ops", everybody, "", "whoever asks is not in #ops"},
-		{"a channel without the bot", "#elsewhere", everybody, slacktest.Ana, "there is no channel elsewhere that the bot is in"},
-		{"a channel without the bot, by its ID", elseID, everybody, slacktest.Ana, "there is no channel " + elseID},
-		{"a private channel without the sender, as if it were not there", "#alone", everybody, slacktest.Ana, "there is no channel alone that the bot is in"},
-		{"a private channel without the sender, by its ID", closedAlo, some, slacktest.Ana, "there is no channel " + closedAlo},
-		{"a channel that is not there", "#nowhere", everybody, slacktest.Ana, "there is no channel nowhere"},
-		{"an ID of nothing", "C0NOTHING", everybody, slacktest.Ana, "there is no channel C0NOTHING"},
+		{"a channel without the sender", "#ops", everybody, slacktest.Ben, "the person asking is not in #ops"},
+		{"a channel, when nobody asks", "#ops", everybody, "", "the person asking is not in #ops"},
+		{"a channel without the bot", "#elsewhere", everybody, slacktest.Ana, "the bot is not in a channel named elsewhere"},
+		{"a channel without the bot, by its ID", elseID, everybody, slacktest.Ana, "the bot is not in a channel named " + elseID},
+		{"a private channel without the sender, as if it were not there", "#alone", everybody, slacktest.Ana, "the bot is not in a channel named alone"},
+		{"a private channel without the sender, by its ID", closedAlo, some, slacktest.Ana, "the bot is not in a channel named " + closedAlo},
+		{"a channel that is not there", "#nowhere", everybody, slacktest.Ana, "the bot is not in a channel named nowhere"},
+		{"an ID of nothing", "C0NOTHING", everybody, slacktest.Ana, "the bot is not in a channel named C0NOTHING"},
 		{"an archived channel", oldID, everybody, slacktest.Ana, "#old is archived"},
 		{"a direct message by its ID", slacktest.DM, everybody, slacktest.Ana, "name the person instead"},
-		{"nothing", " # ", everybody, slacktest.Ana, "names no channel and no person"},
+		{"nothing", " # ", everybody, slacktest.Ana, "is neither a channel nor a person"},
 		{"a person who is not allowed", "@ben", some, slacktest.Ana, "channels.slack.allow_users does not have " + slacktest.Ben},
-		{"a person who is not there", "@nobody", everybody, slacktest.Ana, "there is nobody called nobody"},
-		{"an ID of nobody", "U0NOBODY", everybody, slacktest.Ana, "there is nobody with the ID U0NOBODY"},
+		{"a person who is not there", "@nobody", everybody, slacktest.Ana, "no one is called nobody"},
+		{"an ID of nobody", "U0NOBODY", everybody, slacktest.Ana, "no one has the ID U0NOBODY"},
 		{"a person who is gone", goneID, some, slacktest.Ana, "Gone Long is a bot or deactivated"},
-		{"the name of a person who is gone", "@gone", some, slacktest.Ana, "there is nobody called gone"},
+		{"the name of a person who is gone", "@gone", some, slacktest.Ana, "no one is called gone"},
 		{"a bot", helperID, some, slacktest.Ana, "Helper is a bot or deactivated"},
 		{"itself", slacktest.BotUser, some, slacktest.Ana, "is a bot or deactivated"},
 	}
@@ -120,7 +120,7 @@ func TestResolveRefuses(t *testing.T) {
 		s := reachingIn(t, everybody)
 		s.AddUser(slacktest.User{ID: "U0ANA2", Name: "ana2", RealName: "Ana Lima", Display: "Ana"})
 		_, err := s.channel.Resolve(t.Context(), slacktest.Ben, "@ana")
-		require.ErrorContains(t, err, "more than one is called ana")
+		require.ErrorContains(t, err, "several people are called ana")
 		require.ErrorContains(t, err, "U0ANA (ana), U0ANA2 (Ana)")
 	})
 }
@@ -148,10 +148,10 @@ func TestResolveRemembersNames(t *testing.T) {
 
 	s.Leave(slacktest.Ana, opsID)
 	_, err := s.channel.Resolve(t.Context(), slacktest.Ana, "#ops")
-	require.ErrorContains(t, err, "whoever asks is not in #ops", "who is in it is not remembered")
+	require.ErrorContains(t, err, "the person asking is not in #ops", "who is in it is not remembered")
 	s.Leave(slacktest.BotUser, opsID)
 	_, err = s.channel.Resolve(t.Context(), slacktest.Ana, "#ops")
-	require.ErrorContains(t, err, "there is no channel ops")
+	require.ErrorContains(t, err, "the bot is not in a channel named ops")
 }
 
 func TestResolveLooksThroughPages(t *testing.T) {

@@ -54,7 +54,7 @@ func TestApprovalInChats(t *testing.T) {
 		require.Contains(t, answered(memory, t, 3, "3", "bob", "/status").Text, "waiting for approval "+asked.Approval)
 		answered(memory, t, 5, "4", "ana", "/approve "+asked.Approval)
 		require.FileExists(t, filepath.Join(n.cfg.Workspace, "effect"))
-		require.Contains(t, answered(memory, t, 6, "5", "ana", "/approve "+asked.Approval).Text, "It was approved already, by memory:ana.")
+		require.Contains(t, answered(memory, t, 6, "5", "ana", "/approve "+asked.Approval).Text, "Already approved by memory:ana.")
 		require.Contains(t, n.ask(t, "main", "/deny "+asked.Approval).Text, "already")
 	})
 
@@ -90,7 +90,7 @@ func TestApprovalInChats(t *testing.T) {
 			a, err := n.store.Approval(ctx, asked)
 			return err == nil && a.Status == domain.ApprovalDropped
 		}, patience, 10*time.Millisecond)
-		require.Contains(t, answered(memory, t, 4, "3", "ana", "/approve "+asked).Text, "It is not asked any more")
+		require.Contains(t, answered(memory, t, 4, "3", "ana", "/approve "+asked).Text, "No longer needed")
 		require.NoFileExists(t, filepath.Join(n.cfg.Workspace, "effect"))
 	})
 }

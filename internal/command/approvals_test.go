@@ -96,7 +96,7 @@ func TestApprovals(t *testing.T) {
 	require.Contains(t, string(reply), "pushed\n[exit status 0]")
 	late, err := h.holdfast(ctx, t, "approvals", "deny", id)
 	require.Error(t, err)
-	require.Equal(t, said{err: "holdfast: It was approved already, by http:http. `exec`: echo pushed\n"}, late)
+	require.Equal(t, said{err: "holdfast: Already approved by http:http. `exec`: echo pushed\n"}, late)
 
 	id, chat, out = ask("two")
 	answered, err = h.holdfast(ctx, t, "approvals", "deny", id)

@@ -29,7 +29,7 @@ func TestModelCommand(t *testing.T) {
 		usual, other := echo(t), llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step { return llmtest.Text("other " + r.Model) })
 		n := startNode(t, usual.URL, withOther(other.URL), func(c *config.Config, _ *node.Roles) { c.Fallbacks = []string{"other/spare"} })
 		require.Equal(t, "`scripted/model` answers, as configured. When it cannot: `other/spare`.", n.ask(t, "main", "/model").Text)
-		require.Equal(t, "From the next request on `other/a/b` answers in this conversation. `/model default` undoes it.",
+		require.Equal(t, "`other/a/b` answers in this conversation from the next request on. `/model default` undoes this.",
 			n.ask(t, "main", "/model `other/a/b`").Text)
 		n.closedCost(t, "http:main")
 		require.Equal(t, "other a/b", n.ask(t, "main", "hi").Text)
@@ -59,7 +59,7 @@ func TestModelCommand(t *testing.T) {
 			{"/model please take another", "name one model"},
 		} {
 			reply := n.ask(t, "main", tt.text).Text
-			require.Contains(t, reply, "Nothing is changed")
+			require.Contains(t, reply, "Nothing changed")
 			require.Contains(t, reply, tt.why)
 		}
 		require.Equal(t, "echo 1", n.ask(t, "main", "hi").Text)

@@ -127,7 +127,7 @@ func TestSlackApproval(t *testing.T) {
 			}
 
 			click(slacktest.Ben, "holdfast_approve")
-			whispered(t, n.slack, slacktest.Ben, "You may not answer this: who asked for it may.")
+			whispered(t, n.slack, slacktest.Ben, "You may not answer this: the person who asked for the work may.")
 			require.True(t, hasButtons(n.slack.Message(slacktest.General, question.TS)), "who asked still can")
 			requireRan(t, n.cfg.Workspace, "")
 
@@ -138,7 +138,7 @@ func TestSlackApproval(t *testing.T) {
 			requireAnswered(t, n.slack, slacktest.General, thread, "Approved by <@"+slacktest.Ana+">", "done")
 
 			click(slacktest.Ana, "holdfast_deny")
-			whispered(t, n.slack, slacktest.Ana, "It was approved already, by <@"+slacktest.Ana+">.")
+			whispered(t, n.slack, slacktest.Ana, "Already approved by <@"+slacktest.Ana+">.")
 			awaitRest(t, n.client, slackSession(slacktest.General, thread))
 			require.Len(t, n.slack.Thread(slacktest.General, thread), 3, "a mention, a question, a reply")
 			require.Len(t, n.slack.Ephemeral(slacktest.General), 2)

@@ -152,7 +152,7 @@ func TestSlackSlashCommands(t *testing.T) {
 	n.closedCost(t, slackSession(slacktest.General, asked.TS))
 	requireOnly(t, server, slacktest.General, asked.TS, "Stopped.")
 	require.Contains(t, ephemeral("status"), "not working on anything")
-	require.Contains(t, ephemeral("new"), "Each thread is a conversation")
+	require.Contains(t, ephemeral("new"), "Each thread is a separate conversation")
 }
 
 // TestSlackCosts holds Slack to what any push channel costs.

@@ -60,8 +60,8 @@ func TestUsage(t *testing.T) {
 
 	t.Run("of a conversation", func(t *testing.T) {
 		const line = "3000 tokens in (600 of them cached), 300 out, in 2 model calls, cost $0.0084"
-		require.Equal(t, "What this conversation used up:\n\n- today: "+line+"\n- in total: "+line, n.ask(t, "main", "/usage").Text)
-		require.Contains(t, n.ask(t, "second", "/usage").Text, "cost unknown\n\nThe price of 1 of the 1 model calls is not known.")
+		require.Equal(t, "Usage of this conversation:\n\n- today: "+line+"\n- in total: "+line, n.ask(t, "main", "/usage").Text)
+		require.Contains(t, n.ask(t, "second", "/usage").Text, "cost unknown\n\n1 of the 1 model calls have no known price.")
 	})
 
 	t.Run("by day", func(t *testing.T) {

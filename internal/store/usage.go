@@ -80,7 +80,7 @@ const ofSession = `AND calls.turn IN (
 func (s *Store) Usage(ctx context.Context, q UsageQuery) (rows []UsageRow, err error) {
 	key, known := usageKeys()[q.By]
 	if !known {
-		return nil, fmt.Errorf("read usage: there is no usage by %q", q.By)
+		return nil, fmt.Errorf("read usage: unknown grouping %q", q.By)
 	}
 	restrict, args := "", []any{q.Since}
 	if q.Session != "" {

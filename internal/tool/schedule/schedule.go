@@ -53,7 +53,7 @@ func New(o Options) *Jobs {
 func (j *Jobs) Add(ctx context.Context, job domain.Job, turn string) (domain.Job, error) {
 	stored, err := j.o.Store.AddJob(ctx, job, turn, Limit)
 	if errors.Is(err, store.ErrTooMany) {
-		return domain.Job{}, fmt.Errorf("there are %d jobs here already; remove some first: %w", Limit, err)
+		return domain.Job{}, fmt.Errorf("this conversation already has %d jobs; remove some first: %w", Limit, err)
 	}
 	if err != nil {
 		return domain.Job{}, err

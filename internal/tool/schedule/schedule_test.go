@@ -141,7 +141,7 @@ func TestTool(t *testing.T) {
 
 	remove := `{"action":"remove","job_id":"` + id + `"}`
 	_, err = b.call(t, "m2.1.0", "test:c2", remove)
-	require.ErrorContains(t, err, "there is no job")
+	require.ErrorContains(t, err, "no job")
 	for range 2 {
 		text, err = b.call(t, "m1.1.2", "test:c1", remove)
 		require.NoError(t, err, "also a retry")
@@ -154,13 +154,13 @@ func TestTool(t *testing.T) {
 	require.Empty(t, b.schedules(t, id), "a retry that comes late does not bring it back")
 
 	for arguments, want := range map[string]string{
-		`{"action":"pause"}`:  "there are add, list and remove",
+		`{"action":"pause"}`:  "use add, list or remove",
 		`{"action":"remove"}`: "job_id is missing",
 		`{"action":"add"}`:    "message is missing",
 		`{"action":"add","message":"m","every_seconds":59}`:            "at least 60 seconds",
 		`{"action":"add","message":"m","at":"2020-01-01T00:00:00Z"}`:   "at is in the past",
-		`{"action":"add","message":"m","cron_expr":"61 * * * *"}`:      "is not understood",
-		`{"action":"add","message":"m","cron_expr":"x","tz":"Mars/X"}`: "there is no time zone",
+		`{"action":"add","message":"m","cron_expr":"61 * * * *"}`:      "invalid cron expression",
+		`{"action":"add","message":"m","cron_expr":"x","tz":"Mars/X"}`: "unknown time zone",
 	} {
 		_, err := b.call(t, "m1.2.0", "test:c1", arguments)
 		require.ErrorContains(t, err, want)

@@ -78,7 +78,7 @@ func (r Request) zone() (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fmt.Errorf("there is no time zone %q; give a name such as Europe/Berlin, America/New_York or UTC", name)
+		return nil, fmt.Errorf("unknown time zone %q; use a name such as Europe/Berlin, America/New_York or UTC", name)
 	}
 	return zone, nil
 }
@@ -88,7 +88,7 @@ func parseAt(text string, zone *time.Location, now time.Time) (string, error) {
 	at, err := readTime(text, zone)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("at is %q, which is no time; write it as 2026-03-04T15:30:00+01:00", text)
+		return "", fmt.Errorf("invalid time %q in at; write it as 2026-03-04T15:30:00+01:00", text)
 	case !at.After(now):
 		return "", fmt.Errorf("at is in the past: %s; it is %s now", at.In(zone).Format(time.RFC3339), now.In(zone).Format(time.RFC3339))
 	case at.Sub(now) > longest:
@@ -133,10 +133,10 @@ func parseCron(text string, zone *time.Location, now time.Time) (string, error) 
 	expression := strings.Join(parts, " ")
 	parsed, err := fields.Parse(expression)
 	if err != nil {
-		return "", fmt.Errorf("the cron expression %q is not understood: %w (days of the week are 0 to 6, 0 is Sunday, or names such as MON)", text, err)
+		return "", fmt.Errorf("invalid cron expression %q: %w (days of the week are 0 to 6, 0 is Sunday, or names such as MON)", text, err)
 	}
 	if parsed.Next(now.In(zone)).IsZero() {
-		return "", fmt.Errorf("the cron expression %q never comes true", text)
+		return "", fmt.Errorf("the cron expression %q never matches", text)
 	}
 	return expression, nil
 }

@@ -43,7 +43,7 @@ func (j *Jobs) run(ctx context.Context, call tool.Call, args arguments) (tool.Re
 	case "remove":
 		return j.remove(ctx, call, strings.TrimSpace(args.ID))
 	default:
-		return tool.Result{}, fmt.Errorf("there is no action %q; there are add, list and remove", args.Action)
+		return tool.Result{}, fmt.Errorf("unknown action %q; use add, list or remove", args.Action)
 	}
 }
 
@@ -140,7 +140,7 @@ func (j *Jobs) removedBefore(ctx context.Context, id string) (tool.Result, error
 	case err == nil && job.Removed:
 		return tool.Result{Text: "Removed."}, nil
 	case err == nil || errors.Is(err, domain.ErrNotFound):
-		return tool.Result{}, fmt.Errorf("there is no job %q here; the action list shows what there is", id)
+		return tool.Result{}, fmt.Errorf("no job %q here; the action list shows the jobs", id)
 	default:
 		return tool.Result{}, again(err)
 	}
