@@ -45,7 +45,7 @@ func jobsAddCommand(env environment) *cobra.Command {
 	f.DurationVar(&flags.request.Every, "every", 0, "run repeatedly, at an interval such as 2h")
 	f.StringVar(&flags.request.Cron, "cron", "", `run by a cron expression of five fields, such as "0 9 * * 1-5"`)
 	f.StringVar(&flags.request.Zone, "tz", "", "time zone of --at and --cron, such as Europe/Berlin (default: this machine's)")
-	f.StringVar(&flags.channel, "channel", "", "channel for the replies: slack (default: none; `jobs list` shows the last reply)")
+	f.StringVar(&flags.channel, "channel", "", "send replies to this `channel`: slack (default: none; jobs list shows the last reply)")
 	f.StringVar(&flags.chat, "chat", "", "Slack ID of the channel or direct message, such as C012ABC")
 	f.StringVar(&flags.thread, "thread", "", "Slack ID of the thread, such as 1712345678.123456 (default: none)")
 	return cmd

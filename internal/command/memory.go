@@ -78,7 +78,7 @@ func memoryShowCommand(env environment) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&version, "version", "", "version to print, from `holdfast memory versions` (default: the current file)")
+	cmd.Flags().StringVar(&version, "version", "", "`version` to print, as listed by holdfast memory versions (default: the current file)")
 	return cmd
 }
 

@@ -54,8 +54,8 @@ func TestModelCommand(t *testing.T) {
 		for _, tt := range []struct{ text, why string }{
 			{"/model nobody/x", "provider nobody is not configured"},
 			{"/model anthropic/claude-opus-5", "ANTHROPIC_API_KEY"},
-			{"/model x", "name the model as provider/model"},
-			{"/model scripted/", `"scripted/" is no provider and model; name the model as provider/model`},
+			{"/model x", "is not of the form provider/model"},
+			{"/model scripted/", `"scripted/" is not of the form provider/model`},
 			{"/model please take another", "name one model"},
 		} {
 			reply := n.ask(t, "main", tt.text).Text

@@ -18,7 +18,7 @@ import (
 func pairingCommand(env environment) *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "pairing",
-		Short: "Allow people who wrote to the bot and are on no list",
+		Short: "Manage access for people who message the bot",
 	}
 	parent.AddCommand(pairingListCommand(env), pairingApproveCommand(env), pairingRemoveCommand(env))
 	return parent

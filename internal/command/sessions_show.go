@@ -39,7 +39,7 @@ func sessionsShowCommand(env environment) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&view.limit, "limit", 100, "maximum number of messages, the latest ones; 0 for all")
-	cmd.Flags().IntVar(&view.epoch, "epoch", -1, "conversation within the session, starting at 0; /new starts another (default: the current one)")
+	cmd.Flags().IntVar(&view.epoch, "epoch", -1, "conversation within the session, starting at 0; /new starts the next; -1 is the current one")
 	cmd.Flags().StringVar(&view.turn, "turn", "", "show a single turn, by number or ID")
 	cmd.Flags().BoolVar(&prompt, "prompt", false, "show the system prompt of --turn or of the last turn; with --full, all messages sent to the model")
 	cmd.Flags().BoolVar(&view.json, "json", false, "print JSON")
