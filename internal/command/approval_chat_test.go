@@ -16,8 +16,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-// TestApprovalInChats has people asked in the chat where the work was asked for, also
-// for what subagents and jobs do.
+// TestApprovalInChats checks that approvals are requested in the chat of the turn, also
+// for calls of subagents and jobs.
 func TestApprovalInChats(t *testing.T) {
 	t.Parallel()
 	answered := func(m *channeltest.Memory, t *testing.T, n int, id, sender, text string) channels.OutboundMessage {
@@ -64,7 +64,7 @@ func TestApprovalInChats(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		require.NoError(t, memory.Deliver(ctx, domain.Inbound{PlatformID: "1", Chat: "c", Thread: "t", Sender: "ana", Text: "delegate"}))
-		_, err := memory.Await(ctx, 2) // that it is handed over, and the question
+		_, err := memory.Await(ctx, 2) // the delegation and the approval request
 		require.NoError(t, err)
 		require.Contains(t, answered(memory, t, 3, "2", "ana", "/approve").Text, "You may not answer this: memory:bob may.")
 		answered(memory, t, 5, "3", "bob", "/approve")

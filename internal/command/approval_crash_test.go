@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
-// answerOnce follows the message of a crash test and answers the first question
-// that it hears of, as often as given, each time with another message. It returns
-// when the message has ended or the process is gone.
+// answerOnce follows the message of a crash test and answers the first approval request
+// with each of the answers, in messages of their own. It returns
+// when the turn or the process has ended.
 func (p *process) answerOnce(t *testing.T, answers ...string) {
 	t.Helper()
 	if p.info.API == "" {
@@ -37,11 +37,11 @@ func (p *process) answerOnce(t *testing.T, answers ...string) {
 	})
 }
 
-// TestApprovalCrash kills the real program around a question whether a command may
-// be run: the command is run once, after it was approved, whatever happens.
+// TestApprovalCrash kills the real program around the approval of a
+// command: it runs once, after its approval, in all cases.
 func TestApprovalCrash(t *testing.T) {
 	t.Parallel()
-	// asking is a home on which a turn asks about its command.
+	// asking is a home where a turn requests approval for its command.
 	asking := func(t *testing.T) (*home, *llmtest.Server) {
 		t.Helper()
 		model := threeSteps(t, "echo ran >> effects.txt")
@@ -49,7 +49,7 @@ func TestApprovalCrash(t *testing.T) {
 		h.environ = append(h.environ, "HOLDFAST_APPROVALS_RULES=ask exec")
 		return h, model
 	}
-	// ask starts a process whose turn then waits for an answer.
+	// ask starts a process whose turn waits for an approval.
 	ask := func(t *testing.T, h *home) (p *process, id string) {
 		t.Helper()
 		p = h.start(t)
@@ -58,10 +58,10 @@ func TestApprovalCrash(t *testing.T) {
 		return p, p.awaitQuestion(t)
 	}
 	for _, point := range []string{
-		"approval.asked:1",   // the question is stored, nobody was told
-		"accept.signalled:2", // the answer is accepted
-		"approval.decided:1", // the answer is stored, who waits was not told
-		"tool.start:2",       // who waits was told
+		"approval.asked:1",   // the request is stored but not sent
+		"accept.signalled:2", // the decision is accepted
+		"approval.decided:1", // the decision is stored, the workflow not signalled
+		"tool.start:2",       // the workflow is signalled
 		"tool.before:1",      // the command is about to run
 		"tool.intended:1",
 		"tool.after:1",
@@ -140,7 +140,7 @@ func (p *process) awaitQuestion(t *testing.T) (id string) {
 	return id
 }
 
-// resumed waits until the message of a crash test was answered.
+// resumed waits for the answer to the message of a crash test.
 func (h *home) resumed(t *testing.T, p *process) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
-// pusher is a model that runs a command and says what came of it.
+// pusher is a model that runs a command and reports its result.
 func pusher(t *testing.T) *llmtest.Server {
 	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		if results := r.Results(); len(results) > 0 {
@@ -25,14 +25,14 @@ func pusher(t *testing.T) *llmtest.Server {
 	})
 }
 
-// askingHome is a home on which every command is asked about.
+// askingHome is a home where every command needs approval.
 func askingHome(t *testing.T) *home {
 	h := newHome(t, pusher(t).URL)
 	h.environ = append(h.environ, "HOLDFAST_APPROVALS_RULES=ask exec")
 	return h
 }
 
-// holdfast runs the real program to its end on this home.
+// holdfast runs a command of the real program on this home.
 func (h *home) holdfast(ctx context.Context, t *testing.T, args ...string) (said, error) {
 	t.Helper()
 	path, err := binary()
@@ -44,7 +44,7 @@ func (h *home) holdfast(ctx context.Context, t *testing.T, args ...string) (said
 	return said{out.String(), errs.String()}, err
 }
 
-// TestApprovals has a chat in a script wait for what its operator says elsewhere.
+// TestApprovals decides approvals of a scripted chat from another terminal.
 func TestApprovals(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
@@ -116,7 +116,7 @@ func TestApprovals(t *testing.T) {
 	require.Contains(t, away.err, "start `holdfast up` first")
 }
 
-// TestChatAsks answers at the terminal that a chat runs on, which here is all by
+// TestChatAsks decides approvals on the terminal of a chat that runs the agent
 // itself.
 func TestChatAsks(t *testing.T) {
 	t.Parallel()

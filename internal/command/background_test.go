@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-// display is what was written to a terminal.
+// display records what is written to a terminal.
 type display struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -39,14 +39,14 @@ func (d *display) String() string {
 	return d.text.String()
 }
 
-// chatOnTerminal opens a chat on a terminal. Leave has the person leave.
+// chatOnTerminal opens a chat on a terminal. leave exits it.
 func chatOnTerminal(t *testing.T, cfg config.Config) (shown *display, leave func()) {
 	t.Helper()
 	control, tty, err := pty.Open()
 	require.NoError(t, err)
 	require.NoError(t, pty.Setsize(control, &pty.Winsize{Rows: 30, Cols: 100}))
 	shown = &display{}
-	go func() { _, _ = io.Copy(shown, control) }() // it ends with an error on Linux
+	go func() { _, _ = io.Copy(shown, control) }() // ends with an error on Linux
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	ended := make(chan error, 1)
 	go func() {

@@ -26,10 +26,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/demo"
 )
 
-// floorQueue is where the bare workflow runs.
+// floorQueue is the task queue of the bare workflow.
 const floorQueue = "floor"
 
-// floorWorkflow is the least that a durable reply can cost: one activity that
+// floorWorkflow is the minimum of a durable reply: one activity that
 // does nothing.
 func floorWorkflow(ctx workflow.Context) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
@@ -39,8 +39,8 @@ func floorWorkflow(ctx workflow.Context) error {
 // BenchmarkMessage measures a message over HTTP, from request to reply, beside
 // the same model call made directly and beside the engine's own floor: a bare
 // workflow, until its activity has run (floor) and until it has closed (closed).
-// They take turns, so that all see the same machine. It prints a table; nothing is
-// asserted.
+// The kinds alternate to run under equal conditions. It prints a table without
+// assertions.
 func BenchmarkMessage(b *testing.B) {
 	stub, stop, err := demo.Start(b.Context())
 	require.NoError(b, err)
@@ -101,9 +101,9 @@ func BenchmarkMessage(b *testing.B) {
 }
 
 // BenchmarkMessageStart measures the real program from start to ready, on a new
-// home and on a used one, and what it holds in memory while idle.
+// home and on a used one, and its memory when idle.
 func BenchmarkMessageStart(b *testing.B) {
-	_, err := binary() // built before the clock runs
+	_, err := binary() // built before the measurement
 	require.NoError(b, err)
 	for b.Loop() {
 		h := newHome(b, "http://127.0.0.1:1/v1")
@@ -121,7 +121,7 @@ func BenchmarkMessageStart(b *testing.B) {
 	}
 }
 
-// sample is what was measured of one kind.
+// sample has the measurements of one kind.
 type sample struct {
 	mu    sync.Mutex
 	times []time.Duration
@@ -138,7 +138,7 @@ func (s *sample) add(other *sample) {
 	slices.Sort(s.times)
 }
 
-// at is a quantile in milliseconds.
+// at returns a quantile in milliseconds.
 func (s *sample) at(q float64) float64 {
 	i := min(int(q*float64(len(s.times))), len(s.times)-1)
 	return float64(s.times[i].Microseconds()) / 1000
@@ -146,7 +146,7 @@ func (s *sample) at(q float64) float64 {
 
 func (s *sample) rate() float64 { return float64(len(s.times)) / s.wall.Seconds() }
 
-// measure does total runs with as many at once as there are sessions.
+// measure calls do total times, concurrently for each session.
 func measure(do func(session, i int) error, sessions, total int) *sample {
 	s := &sample{}
 	var next atomic.Int64
@@ -221,7 +221,7 @@ func (n *testNode) benchClosed() error {
 	return run.Get(context.Background(), nil)
 }
 
-// signals tell within the process that an activity has run.
+// signals report that an activity has run.
 type signals struct {
 	next    atomic.Int64
 	waiting sync.Map // channels, by workflow ID

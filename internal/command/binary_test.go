@@ -35,20 +35,20 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, build.Run()
 })
 
-// process is a running `holdfast up`, or a part of it.
+// process is a running `holdfast up` or another long-running command.
 type process struct {
 	command *exec.Cmd
-	exited  chan struct{} // closed once it is gone
+	exited  chan struct{} // closed at exit
 	info    node.RunInfo
 }
 
-// home is a Holdfast home on which processes come and go.
+// home is a Holdfast home for one process after another.
 type home struct {
 	dir     string
 	environ []string
 }
 
-// newHome returns a home whose model is at url, with ports that nobody else has.
+// newHome returns a home with free ports whose model is at url.
 func newHome(t testing.TB, url string) *home {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,13 +61,13 @@ func newHome(t testing.TB, url string) *home {
 
 func (h *home) workspace(file string) string { return filepath.Join(h.dir, "workspace", file) }
 
-// start runs `holdfast up` and returns once it is ready, or gone.
+// start runs `holdfast up` and returns once it is ready or has exited.
 func (h *home) start(t testing.TB, environ ...string) *process {
 	t.Helper()
 	return h.run(t, "up", environ...)
 }
 
-// run is start for another command that goes on until it is ended.
+// run is start for another long-running command.
 func (h *home) run(t testing.TB, command string, environ ...string) *process {
 	t.Helper()
 	path, err := binary()
@@ -100,13 +100,13 @@ func (h *home) run(t testing.TB, command string, environ ...string) *process {
 		t.Fatal("not ready")
 	}
 	raw, err := os.ReadFile(node.RunFile(filepath.Join(h.dir, "data")))
-	if err == nil { // a failpoint may have ended it by now
+	if err == nil { // a failpoint may have ended it
 		require.NoError(t, json.Unmarshal(raw, &p.info))
 	}
 	return p
 }
 
-// kill ends the process as kill -9 does, and waits until it is gone.
+// kill kills the process with SIGKILL and waits for its exit.
 func (p *process) kill() {
 	_ = p.command.Process.Kill()
 	<-p.exited
@@ -114,7 +114,7 @@ func (p *process) kill() {
 
 func (p *process) api() *client.Client { return client.New(p.info.API, "") }
 
-// awaitExit waits until the process has ended by itself.
+// awaitExit waits for the process to exit.
 func (p *process) awaitExit(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -149,5 +149,5 @@ func (p *process) send(t *testing.T, text string) bool {
 	return response.StatusCode == http.StatusAccepted
 }
 
-// dieAt makes a process die at a point.
+// dieAt makes a process exit at a failpoint.
 func dieAt(point string) string { return failpoint.Variable + "=" + point }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestChatProgress looks at what a terminal shows while the model thinks.
+// TestChatProgress checks what a terminal shows during a model call.
 func TestChatProgress(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, echo(t).URL)
@@ -23,7 +23,7 @@ func TestChatProgress(t *testing.T) {
 		cmd.Stderr = tty
 		shown := make(chan string, 1)
 		go func() {
-			data, _ := io.ReadAll(terminal) // it ends with an error on Linux
+			data, _ := io.ReadAll(terminal) // ends with an error on Linux
 			shown <- string(data)
 		}()
 		out, err := cmd.Output()

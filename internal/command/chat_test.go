@@ -19,12 +19,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-// said is what a chat printed.
+// said is the output of a chat.
 type said struct {
 	out, err string
 }
 
-// chatHome is the config of a home on which only chats run.
+// chatHome is the config of a home for chats.
 func chatHome(t *testing.T, url string) config.Config {
 	t.Helper()
 	cfg := config.Default(t.TempDir())
@@ -33,7 +33,7 @@ func chatHome(t *testing.T, url string) config.Config {
 	return cfg
 }
 
-// chatOn runs a chat to its end.
+// chatOn runs a chat until it ends.
 func chatOn(ctx context.Context, cfg config.Config, o chatOptions) (said, error) {
 	var out, errs bytes.Buffer
 	o.stdout, o.stderr = &out, &errs
@@ -127,7 +127,7 @@ func TestChatUsesWhatRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "echo 2\n", got.out)
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and says nothing
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections without answering
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
 	elsewhere.Channels.HTTP.Listen = listener.Addr().String()
@@ -165,7 +165,7 @@ func TestChatProcess(t *testing.T) {
 	require.Equal(t, 130, cmd.ProcessState.ExitCode())
 }
 
-// chat is `holdfast chat` on this home, not started yet.
+// chat returns the command `holdfast chat` for this home.
 func (h *home) chat(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := binary()

@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// longPatience is how long a test waits for hundreds of steps.
+	// longPatience bounds the wait for hundreds of steps.
 	longPatience = 8 * time.Minute
-	// runLimit bounds the events of one run: the engine suggests to continue as new
-	// at 4,096, and what is under way is finished first.
+	// runLimit bounds the events of one run: the engine suggests continue-as-new
+	// at 4,096, and pending work completes first.
 	runLimit = 4096 + 500
 )
 
 // TestLongTurn is one turn of 400 steps. Shortly before it continues as new a
-// storm of messages begins, which lasts until after that: those of the turn's
-// sender join it, the other's wait.
+// storm of messages begins that lasts until after that: those of the turn's
+// sender join the turn, the others wait.
 func TestLongTurn(t *testing.T) {
 	t.Parallel()
 	const (
@@ -53,7 +53,7 @@ func TestLongTurn(t *testing.T) {
 	defer cancel()
 	n.accept(ctx, t, "ana", "first")
 
-	// Ana's come first, so that they need not wait for Bob's.
+	// Ana's come first, as they must not wait behind Bob's.
 	for i := range 2 * storm {
 		require.NoError(t, model.Await(ctx, stormAt+i/perRequest))
 		sender := "ana"
@@ -134,7 +134,7 @@ func TestManyTurns(t *testing.T) {
 	t.Parallel()
 	const (
 		turns = 620
-		ahead = 40 // messages that wait
+		ahead = 40 // waiting messages
 	)
 	model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Text("an answer") })
 	n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MidTurn = config.MidTurnQueue })
@@ -158,7 +158,7 @@ func TestManyTurns(t *testing.T) {
 	runs := n.chain(t, "http:main")
 	require.Greater(t, len(runs), 1)
 	// What a turn writes, early and late. Signals and the workflow tasks for them are
-	// left out: how many fall into a part of the history depends on the machine.
+	// left out: their number in a part of the history depends on the machine.
 	run := runs[0]
 	require.Less(t, len(run), runLimit)
 	early, late := run[len(run)/10:2*len(run)/10], run[8*len(run)/10:9*len(run)/10]
@@ -177,14 +177,14 @@ func TestManyTurns(t *testing.T) {
 	require.InEpsilon(t, perTurn(early), perTurn(late), 0.05)
 }
 
-// accept has a message accepted whose ID is its text.
+// accept accepts a message with its text as ID.
 func (n *testNode) accept(ctx context.Context, t testing.TB, sender, text string) {
 	t.Helper()
 	_, err := n.starter.Accept(ctx, domain.Inbound{Channel: "http", PlatformID: text, Chat: "main", Sender: sender, Text: text})
 	require.NoError(t, err)
 }
 
-// awaitLong waits for a message's answer, for as long as ctx allows.
+// awaitLong waits for the answer to a message until ctx ends.
 func (n *testNode) awaitLong(ctx context.Context, t testing.TB, text string) domain.Reply {
 	t.Helper()
 	id := domain.MessageID("http", "", text)
@@ -195,7 +195,7 @@ func (n *testNode) awaitLong(ctx context.Context, t testing.TB, text string) dom
 	return state
 }
 
-// consumer is the turn that consumed a message.
+// consumer returns the turn that consumed a message.
 func (n *testNode) consumer(t testing.TB, id string) string {
 	t.Helper()
 	inbound, err := n.store.Inbound(t.Context(), id)
@@ -203,7 +203,7 @@ func (n *testNode) consumer(t testing.TB, id string) string {
 	return inbound.Turn
 }
 
-// took is what the transcript has of each sender's messages, in order.
+// took returns the messages of each sender in the transcript, in order.
 func (n *testNode) took(t testing.TB) map[string][]string {
 	t.Helper()
 	transcript, err := n.store.Transcript(t.Context(), "http:main", -1, 0)
@@ -217,7 +217,7 @@ func (n *testNode) took(t testing.TB) map[string][]string {
 	return took
 }
 
-// told is what the session was told of, in order. A signal that is refused, as
+// told returns the messages signalled to the session, in order. A signal that is rejected, as
 // while the session continues as new on a busy machine, comes later than those
 // of the messages after it.
 func (n *testNode) told(t testing.TB) []protocol.MessageRef {
@@ -249,8 +249,8 @@ func bySender(messages []protocol.MessageRef) map[string][]string {
 	return ids
 }
 
-// chain is the histories of a session's latest run and of those that continued as
-// it, the first one first.
+// chain returns the histories of a session's latest run and of the runs that continued as
+// it, oldest first.
 func (n *testNode) chain(t testing.TB, session string) [][]*historypb.HistoryEvent {
 	t.Helper()
 	id := protocol.WorkflowID(session)

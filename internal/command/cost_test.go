@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// cost is what a run left in its history.
+// cost is the size of a run's history.
 type cost struct {
 	events, activities, bytes, payload int
 }
@@ -51,7 +51,7 @@ func (n *testNode) closedCost(t testing.TB, session string) cost {
 	return c
 }
 
-// largestPayload is the size of the largest payload that we put into an event.
+// largestPayload returns the size of the largest payload of an event.
 func largestPayload(event *historypb.HistoryEvent) int {
 	largest := 0
 	for _, payloads := range []interface{ Size() int }{

@@ -16,14 +16,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
-// messageID is the client's ID of the message of a crash test.
+// messageID is the client ID of the message of a crash test.
 const messageID = "m1"
 
-// resumeLimit is how long a restart and all that is left of a turn may take.
+// resumeLimit bounds a restart and the rest of a turn.
 const resumeLimit = 12 * time.Second
 
 // threeSteps is a model whose turn has three steps: a command, a file, an answer.
-// It decides by the transcript alone, so it does not matter how often it is asked.
+// It depends only on the transcript, not on the number of calls.
 func threeSteps(t *testing.T, command string) *llmtest.Server {
 	return llmtest.NewFunc(t, threeStepsOf(command))
 }
@@ -55,7 +55,7 @@ func resultsOfTurn(r llmtest.Request) []string {
 }
 
 // TestCrash kills the real program at each boundary of a turn of three steps,
-// starts it again and does nothing else by hand.
+// and starts it again.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	type boundary struct {
@@ -137,8 +137,8 @@ func TestCrash(t *testing.T) {
 	})
 }
 
-// TestLostEngine kills the program in the middle of a command and takes away all
-// that the engine knew: the turn is begun again and goes on from the store.
+// TestLostEngine kills the program in the middle of a command and deletes the
+// engine's data: the turn is started again and continues from the store.
 func TestLostEngine(t *testing.T) {
 	t.Parallel()
 	model := threeSteps(t, "echo ran >> effects.txt; until [ -e release ]; do sleep 0.1; done")
@@ -157,7 +157,7 @@ func TestLostEngine(t *testing.T) {
 	h.checkThreeSteps(t, model, 3)
 }
 
-// loseEngine takes away all that the engine knew.
+// loseEngine deletes the engine's data.
 func (h *home) loseEngine(t *testing.T) {
 	t.Helper()
 	lost, err := filepath.Glob(filepath.Join(h.dir, "data", "engine.db*"))
@@ -168,8 +168,8 @@ func (h *home) loseEngine(t *testing.T) {
 	}
 }
 
-// hangOnce is [threeSteps], but the first time a step's model call is made it
-// gets no answer.
+// hangOnce is [threeSteps], except that the first model call of a step
+// hangs.
 func hangOnce(t *testing.T, step int, command string) *llmtest.Server {
 	decide := threeStepsOf(command)
 	hung := false
@@ -182,14 +182,14 @@ func hangOnce(t *testing.T, step int, command string) *llmtest.Server {
 	})
 }
 
-// prepare puts the file into the workspace that the turn edits.
+// prepare writes the file that the turn edits.
 func (h *home) prepare(t *testing.T) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(h.workspace("notes.txt"), []byte("one\n"), 0o600))
 }
 
-// resume starts the program again, delivers the message anew if it had not been
-// acknowledged, and waits for the answer. It returns how long that took.
+// resume restarts the program, sends the message again if it was not
+// acknowledged, and waits for the answer. It returns the time taken.
 func (h *home) resume(t *testing.T, acknowledged bool) time.Duration {
 	t.Helper()
 	started := time.Now()
@@ -214,7 +214,7 @@ func (h *home) resume(t *testing.T, acknowledged bool) time.Duration {
 	return time.Since(started)
 }
 
-// checkThreeSteps checks that nothing was done twice.
+// checkThreeSteps checks that no step was repeated.
 func (h *home) checkThreeSteps(t *testing.T, model *llmtest.Server, requests int) {
 	t.Helper()
 	require.Empty(t, model.Invalid())

@@ -14,8 +14,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/removal"
 )
 
-// obedient is a model that makes the call which the last message asks for, NAME
-// ARGUMENTS in one line, and answers with its result.
+// obedient is a model that makes the tool call in the last message, NAME
+// ARGUMENTS on one line, and answers with its result.
 func obedient(t *testing.T) *llmtest.Server {
 	t.Helper()
 	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
@@ -31,7 +31,7 @@ func obedient(t *testing.T) *llmtest.Server {
 	})
 }
 
-// commandFiles is what is kept of commands, all in one.
+// commandFiles returns the content of all command files.
 func (n *testNode) commandFiles(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -109,7 +109,7 @@ func TestRetentionKeepsConversationsWithCommandsThatRun(t *testing.T) {
 	require.NotContains(t, n.commandFiles(t), "of-another")
 
 	require.Equal(t, "New conversation.", n.ask(t, "main", "/new").Text)
-	require.Eventually(t, func() bool { // the memory may have to take it in first
+	require.Eventually(t, func() bool { // it may have to be consolidated first
 		_, err := r.RemoveUnused(t.Context(), time.Now().Add(time.Hour))
 		require.NoError(t, err)
 		return !strings.Contains(n.commandFiles(t), "sleep 603")

@@ -43,7 +43,7 @@ func topic(r llmtest.Request) string {
 	return name
 }
 
-// requests are those that were about a message.
+// requests returns the requests about a message.
 func (s scripts) requests(name string) []llmtest.Request {
 	return slices.DeleteFunc(s.Requests(), func(r llmtest.Request) bool { return topic(r) != name })
 }
@@ -58,7 +58,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 		script []llmtest.Step
 		status domain.ReplyStatus
 		reply  string // contained
-		told   string // contained in what the model is told of its last calls
+		told   string // contained in the last tool results
 	}{
 		{"429 with Retry-After", []llmtest.Step{llmtest.Status(429, "0.2"), llmtest.Text("fine")}, domain.ReplyDone, "fine", ""},
 		{"500", []llmtest.Step{llmtest.Status(500, "0.1"), llmtest.Text("fine")}, domain.ReplyDone, "fine", ""},
@@ -117,7 +117,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 	require.Empty(t, model.Invalid())
 }
 
-// cutCall breaks off in the middle of a tool call.
+// cutCall stops in the middle of a tool call.
 func cutCall() llmtest.Step {
 	return llmtest.Raw("text/event-stream", `data: {"choices":[{"delta":{"content":"I will write","tool_calls":[{"index":0,"id":"x","function":{"name":"write_file","arguments":"{\"path\":\"x\","}}]}}]}`+"\n\n")
 }
@@ -245,7 +245,7 @@ func TestTheStoreIsAwayForAMoment(t *testing.T) {
 	defer db.Close()
 	held, err := db.BeginTx(ctx, nil)
 	require.NoError(t, err)
-	close(release) // the completion arrives, and cannot be stored
+	close(release) // the completion cannot be stored
 	over := make(chan error, 1)
 	time.AfterFunc(3*time.Second, func() { over <- held.Rollback() })
 	second := n.send(t, "other", "m2", "accepted as soon as it can be stored")

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 )
 
-// runCommand runs holdfast in this process, on a home, and returns what it
-// printed.
+// runCommand runs a holdfast command in this process and returns its
+// output.
 func runCommand(t *testing.T, environ []string, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder

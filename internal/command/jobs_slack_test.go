@@ -19,8 +19,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-// reminding is a model that makes a job of what it is asked, for when at says or, if
-// it is asked for that, for every 2 seconds; and that says what jobs ask for.
+// reminding is a model that adds a job for each request, at the time of at or, if
+// requested, every 2 seconds. It answers jobs with their prompt.
 func reminding(t testing.TB, at func() time.Time) *llmtest.Server {
 	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		asked, _, _ := strings.Cut(r.LastUser(), "\n\n[")
@@ -44,7 +44,7 @@ func reminding(t testing.TB, at func() time.Time) *llmtest.Server {
 	})
 }
 
-// TestSlackJob has jobs made in threads, whose replies are to come there.
+// TestSlackJob checks that the replies of jobs go to the thread that added them.
 func TestSlackJob(t *testing.T) {
 	t.Parallel()
 	t.Run("while it runs", func(t *testing.T) {

@@ -24,8 +24,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// punctual is a model that calls the cron tool with what it is told after "cron",
-// and does what jobs ask for by saying it.
+// punctual is a model that calls the cron tool with the text after "cron"
+// and answers jobs with their prompt.
 func punctual(t testing.TB) *llmtest.Server {
 	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		asked, _, _ := strings.Cut(r.LastUser(), "\n\n[")
@@ -61,7 +61,7 @@ func jobHome(t *testing.T, change func(*config.Config)) (config.Config, node.Rol
 	return cfg, node.Roles{Engine: true, Worker: true, Starter: true, Private: true, Push: map[string]node.PushChannel{"memory": memory}}, memory
 }
 
-// jobID finds the ID in what the cron tool said.
+// jobID returns the ID in the result of the cron tool.
 func jobID(t *testing.T, text string) string {
 	t.Helper()
 	found := regexp.MustCompile("^Added.\n- `([a-z0-9]{8})`").FindStringSubmatch(text)
@@ -85,7 +85,7 @@ func posted(t *testing.T, memory *channeltest.Memory, n int) []channels.Outbound
 	return all
 }
 
-// until waits for the clock: it is what these tests are about.
+// until waits for a time: these tests are about the clock.
 func until(t *testing.T, at time.Time) {
 	t.Helper()
 	select {
@@ -94,7 +94,7 @@ func until(t *testing.T, at time.Time) {
 	}
 }
 
-// dues are the times for which a job was run, in order.
+// dues returns the times that a job was run for, in order.
 func (n *testNode) dues(t *testing.T, job string) (dues []time.Time) {
 	t.Helper()
 	turns, err := n.store.JobTurns(t.Context(), job, 1000)
@@ -140,7 +140,7 @@ func TestJobs(t *testing.T) {
 	}, patience, 10*time.Millisecond, "the thread is another conversation")
 }
 
-// TestJobsOfPullChannels has a job run in the conversation that it was made in.
+// TestJobsOfPullChannels runs a job in the conversation that added it.
 func TestJobsOfPullChannels(t *testing.T) {
 	t.Parallel()
 	cfg, r, memory := jobHome(t, nil)
@@ -170,7 +170,7 @@ func TestJobsOfPullChannels(t *testing.T) {
 
 func TestJobsThatWereDueWhileDown(t *testing.T) {
 	t.Parallel()
-	// What came due while the node was stopping may have been run in time.
+	// Jobs due while the node was stopping may have run on time.
 	for overlap, want := range map[string][2]int{config.OverlapSkip: {1, 2}, config.OverlapQueue: {3, 100}} {
 		t.Run(overlap, func(t *testing.T) {
 			t.Parallel()
@@ -186,7 +186,7 @@ func TestJobsThatWereDueWhileDown(t *testing.T) {
 			down := time.Now()
 			require.True(t, down.Before(due))
 			until(t, due.Add(time.Second))
-			until(t, down.Add(16*time.Second)) // three times of the recurring one, at least
+			until(t, down.Add(16*time.Second)) // at least three times of the recurring one
 			up := time.Now()
 			n, _ = startOn(t, cfg, r)
 
@@ -210,7 +210,7 @@ func TestJobsThatWereDueWhileDown(t *testing.T) {
 	}
 }
 
-// TestJobsOverlap has a job run while its last run is at work.
+// TestJobsOverlap runs a job while its last run is active.
 func TestJobsOverlap(t *testing.T) {
 	t.Parallel()
 	for overlap, want := range map[string]protocol.FireResult{
@@ -244,13 +244,13 @@ func TestJobsOverlap(t *testing.T) {
 	}
 }
 
-// runJob has a job run now, and returns what came of it.
+// runJob runs a job now and returns the result.
 func (n *testNode) runJob(t *testing.T, id string) (result protocol.FireResult) {
 	t.Helper()
 	handle := n.client.ScheduleClient().GetHandle(t.Context(), protocol.JobWorkflowID(id))
 	before, err := handle.Describe(t.Context())
 	require.NoError(t, err)
-	until(t, time.Now().Truncate(time.Second).Add(time.Second)) // there is one run a second at most
+	until(t, time.Now().Truncate(time.Second).Add(time.Second)) // at most one run a second
 	require.NoError(t, n.jobs.Run(t.Context(), id))
 	var run string
 	require.Eventually(t, func() bool {
@@ -313,7 +313,7 @@ func TestHeartbeat(t *testing.T) {
 
 	stop()
 	asked := len(model.Requests())
-	cfg.Heartbeat.Zone = "UTC" // an hour that is not now
+	cfg.Heartbeat.Zone = "UTC" // another hour than the current one
 	cfg.Heartbeat.Active = time.Now().UTC().Add(2*time.Hour).Format("15:00") + "-" + time.Now().UTC().Add(3*time.Hour).Format("15:00")
 	n, stop = startOn(t, cfg, r)
 	beats(n, 2)

@@ -22,8 +22,8 @@ func (n *testNode) addJob(t *testing.T, id string, kind domain.JobKind, spec str
 	return job
 }
 
-// TestJobsPausedOverTheirTime has times pass while jobs are paused, also while
-// nothing runs.
+// TestJobsPausedOverTheirTime lets times pass while jobs are paused, also while
+// no process runs.
 func TestJobsPausedOverTheirTime(t *testing.T) {
 	t.Parallel()
 	cfg, r, memory := jobHome(t, nil)
@@ -35,7 +35,7 @@ func TestJobsPausedOverTheirTime(t *testing.T) {
 	for _, id := range []string{"once", "every"} {
 		require.NoError(t, n.jobs.Pause(t.Context(), id, true))
 	}
-	paused := time.Now().Add(2 * time.Second) // one may be under way
+	paused := time.Now().Add(2 * time.Second) // one may be running
 	stop()
 	n, _ = startOn(t, cfg, r)
 	until(t, due.Add(2*time.Second))
@@ -66,8 +66,8 @@ func TestJobsPausedOverTheirTime(t *testing.T) {
 	require.False(t, once.Removed)
 }
 
-// TestJobRemovedWhileDue removes a job after its schedule has started a run, and
-// before that has been worked on.
+// TestJobRemovedWhileDue removes a job after its schedule has started a run,
+// before a worker processes it.
 func TestJobRemovedWhileDue(t *testing.T) {
 	t.Parallel()
 	cfg, r, memory := jobHome(t, nil)

@@ -24,8 +24,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-// mcpFolder makes the test binary an MCP server over its standard streams. It names
-// the folder in which the server notes what it was asked to do.
+// mcpFolder is a variable that makes the test binary an MCP server on stdio. It names
+// the directory in which the server logs its calls.
 const mcpFolder = "TEST_MCP_FOLDER"
 
 func TestMain(m *testing.M) {
@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 }
 
 // newMCPServer has the tools echo, large and meet, which only read, and hang, which
-// says nothing of itself, leaves a line in the folder, and never ends. A call of meet
-// ends when there is another.
+// has no annotations, writes a line to the directory and never returns. A call of meet
+// returns once there is another.
 func newMCPServer(folder string) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "things", Version: "1"}, nil)
 	add := func(name string, hints *sdk.ToolAnnotations, run func(ctx context.Context, text string) (string, error)) {
@@ -91,26 +91,26 @@ func newMCPServer(folder string) *sdk.Server {
 	return server
 }
 
-// hung is what the tool hang left.
+// hung returns the log of the tool hang.
 func hung(folder string) string {
-	data, _ := os.ReadFile(filepath.Join(folder, "hung")) // it may not be there yet
+	data, _ := os.ReadFile(filepath.Join(folder, "hung")) // it may not exist yet
 	return string(data)
 }
 
-// mcpOverHTTP serves the server for the length of the test.
+// mcpOverHTTP serves the MCP server until the test ends.
 func mcpOverHTTP(t *testing.T, folder string) config.MCPServer {
 	t.Helper()
 	server := newMCPServer(folder)
 	listening := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	t.Cleanup(func() {
-		// Not Close, which would wait for calls that hang.
+		// Close would wait for hanging calls.
 		listening.CloseClientConnections()
 		require.NoError(t, listening.Listener.Close())
 	})
 	return config.MCPServer{URL: listening.URL}
 }
 
-// mcpOverStdio is the server as a process of its own.
+// mcpOverStdio is the server as a separate process.
 func mcpOverStdio(t *testing.T, folder string) config.MCPServer {
 	t.Helper()
 	self, err := os.Executable()
@@ -226,7 +226,7 @@ func TestMCP(t *testing.T) {
 }
 
 // TestMCPCrash kills the real program, and its server with it, in the middle of a
-// call that does not say that it may be made twice.
+// call that is not marked as idempotent.
 func TestMCPCrash(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-// TestSenderScope has two people with a memory of their own each.
+// TestSenderScope has two people with separate memories.
 func TestSenderScope(t *testing.T) {
 	t.Parallel()
 	push := channeltest.NewMemory("memory")

@@ -20,11 +20,11 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
-// fact matches what the conversations of these tests say.
+// fact matches the content of these conversations.
 var fact = regexp.MustCompile(`fact \d+`)
 
-// remembering is a model that answers everything, and when it is asked to
-// consolidate remembers each fact that it is shown.
+// remembering is a model that answers all messages, and when asked to
+// consolidate, remembers each fact.
 func remembering(t testing.TB, longest *int) *llmtest.Server {
 	return llmtest.NewFunc(t, remembered(t, longest))
 }
@@ -55,7 +55,7 @@ func remembered(t testing.TB, longest *int) func(llmtest.Request) llmtest.Step {
 	}
 }
 
-// answers counts the model calls that were for people.
+// answers counts the model calls of turns.
 func answers(model *llmtest.Server) int {
 	n := 0
 	for _, r := range model.Requests() {
@@ -191,7 +191,7 @@ func TestConsolidationsAreOneAtATime(t *testing.T) {
 	}, patience, 20*time.Millisecond)
 }
 
-// TestLongConversation has 250 messages with the real program, as it comes, and
+// TestLongConversation sends 250 messages to the real program with default settings and
 // kills it in the middle of a consolidation.
 func TestLongConversation(t *testing.T) {
 	t.Parallel()
@@ -252,7 +252,7 @@ func TestLongConversation(t *testing.T) {
 	t.Logf("%d model calls, %d consolidations, at most %d messages in a prompt", model.Count(), len(entries), longest)
 }
 
-// converse sends a message and waits for its reply, unless the process ends first.
+// converse sends a message and waits for its reply or the end of the process.
 func (p *process) converse(t *testing.T, id, text string) (reply string, answered bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// remembers is the memory of a home, whose store is made.
+// remembers creates a store and returns the memory of a home.
 func remembers(t *testing.T, home string) *memory.Files {
 	t.Helper()
 	cfg := config.Default(home)
@@ -51,7 +51,7 @@ func TestMemoryVersions(t *testing.T) {
 	require.JSONEq(t, "[]", run("versions", "--json"))
 	require.Equal(t, "memory/MEMORY.md not found", refused("show"))
 
-	// The model drops a line, and somebody edits the file in Latin-1.
+	// The model drops a line, and a user edits the file in Latin-1.
 	require.NoError(t, files.Update(t.Context(), memory.Scope{}, "", "- the cat is named Miou\n- likes tea"))
 	_, first, err := files.Read(t.Context(), memory.Scope{})
 	require.NoError(t, err)

@@ -25,8 +25,8 @@ func withMetrics(c *config.Config, r *node.Roles) {
 	c.Temporal.Port, c.Temporal.UIPort, c.Channels.HTTP.Listen, c.Metrics.Listen = 0, 0, "127.0.0.1:0", "127.0.0.1:0"
 }
 
-// awaitMetrics waits until the node counts what is wanted: that is a moment after it
-// has happened.
+// awaitMetrics waits until the metrics have the wanted values, which happens shortly
+// after the events.
 func (n *testNode) awaitMetrics(t testing.TB, want map[string]float64) {
 	t.Helper()
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
@@ -58,7 +58,7 @@ func TestMetrics(t *testing.T) {
 	require.Equal(t, domain.ReplyFailed, n.ask(t, "hushed-session", "hushed text").Status)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	memory.Fail(1) // so that the delivery is scheduled on the queue of the channel
+	memory.Fail(1) // the second attempt is scheduled on the queue of the channel
 	require.NoError(t, memory.Deliver(ctx, domain.Inbound{
 		PlatformID: "hushed-message", Channel: "memory", Chat: "hushed-chat", Sender: "hushed-sender", Text: "hushed text", Push: true,
 	}))

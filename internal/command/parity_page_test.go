@@ -15,8 +15,8 @@ import (
 // testLink matches how docs/parity.md names a test: [package.TestName/subtest](file).
 var testLink = regexp.MustCompile(`\[(\w+)\.((?:Test|Fuzz)\w+)(?:/([^\]]+))?\]\(\.\./([^)]+_test\.go)\)`)
 
-// TestParityPage checks that each row of docs/parity.md is there and names tests
-// that are there, or says that it is open.
+// TestParityPage checks that docs/parity.md has all rows and that each names existing
+// tests or says "not yet".
 func TestParityPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/parity.md")
@@ -62,7 +62,7 @@ func hasSubtest(code, name string) bool {
 	return nested && outer != "" && hasSubtest(code, outer) && hasSubtest(code, inner)
 }
 
-// sources are all Go files of the folders, in one.
+// sources returns all Go files of the directories, concatenated.
 func sources(t *testing.T, folders ...string) string {
 	t.Helper()
 	var all strings.Builder

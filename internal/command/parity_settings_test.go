@@ -35,8 +35,8 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, 30*time.Minute, cfg.Heartbeat.Every)
 }
 
-// TestLimitOfModelCalls has a model that never comes to an end. It makes two calls at
-// a time: what counts is how often it is asked.
+// TestLimitOfModelCalls has a model that never finishes. It makes two tool calls at
+// a time: the limit counts model calls.
 func TestLimitOfModelCalls(t *testing.T) {
 	t.Parallel()
 	look := llmtest.Call{Name: "list_dir", Arguments: `{"path":"."}`}
@@ -104,7 +104,7 @@ func isSubagent(r llmtest.Request) bool {
 	return strings.HasPrefix(r.Messages[0].Content.Text, "# Subagent")
 }
 
-// TestWhatAModelIsAskedWith looks at the settings that go with each model call.
+// TestWhatAModelIsAskedWith checks the settings of each model call.
 func TestWhatAModelIsAskedWith(t *testing.T) {
 	t.Parallel()
 	usual, other := echo(t), echo(t)
@@ -118,7 +118,7 @@ func TestWhatAModelIsAskedWith(t *testing.T) {
 	require.InDelta(t, 0.2, *asked.Temperature, 1e-6)
 }
 
-// TestDepthOfSubagents has a subagent hand its task on, where it may.
+// TestDepthOfSubagents has subagents delegate their task if they can.
 func TestDepthOfSubagents(t *testing.T) {
 	t.Parallel()
 	memory := channeltest.NewMemory("memory")
@@ -157,7 +157,7 @@ func toolNames(r llmtest.Request) (names []string) {
 	return names
 }
 
-// TestRestriction has the model reach for what is outside of the workspace.
+// TestRestriction has the model access files outside the workspace.
 func TestRestriction(t *testing.T) {
 	t.Parallel()
 	for _, restricted := range []bool{true, false} {
@@ -175,7 +175,7 @@ func TestRestriction(t *testing.T) {
 					llmtest.Call{ID: "e", Name: "exec", Arguments: string(in)}),
 				llmtest.Text("done"))
 			n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) {
-				if !restricted { // it is by default
+				if !restricted { // the default
 					c.Tools.RestrictToWorkspace = false
 				}
 			})
@@ -200,7 +200,7 @@ func TestKeysOfProviders(t *testing.T) {
 	}
 }
 
-// TestOpenAIClient has a client that knows nothing of us talk to the agent.
+// TestOpenAIClient uses the agent with an OpenAI client.
 func TestOpenAIClient(t *testing.T) {
 	t.Parallel()
 	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {

@@ -26,7 +26,7 @@ func withChannels(push map[string]node.PushChannel) func(*config.Config, *node.R
 	return func(_ *config.Config, r *node.Roles) { r.Push = push }
 }
 
-// TestCallsOfOneCompletion looks at what runs beside what.
+// TestCallsOfOneCompletion checks which calls run concurrently.
 func TestCallsOfOneCompletion(t *testing.T) {
 	t.Parallel()
 
@@ -61,7 +61,7 @@ func TestCallsOfOneCompletion(t *testing.T) {
 	})
 }
 
-// TestRouting has one node serve several channels.
+// TestRouting serves several channels with one node.
 func TestRouting(t *testing.T) {
 	t.Parallel()
 	one, two := channeltest.NewMemory("one"), channeltest.NewMemory("two")
@@ -83,7 +83,7 @@ func TestRouting(t *testing.T) {
 	require.Len(t, two.Posted(), 1)
 }
 
-// TestAChannelThatIsAway has replies wait for their channel, and no other.
+// TestAChannelThatIsAway checks that replies wait only for their own channel.
 func TestAChannelThatIsAway(t *testing.T) {
 	t.Parallel()
 	away, well := channeltest.NewMemory("away"), channeltest.NewMemory("well")
@@ -202,7 +202,7 @@ func TestWhatAnAgentAndItsSubagentsHave(t *testing.T) {
 	require.Regexp(t, `^Started subagent "part 0" \([0-9a-z]{8}\)`, spawned)
 }
 
-// TestFallbacks has a model that is busy, and another one.
+// TestFallbacks has a busy model and a fallback.
 func TestFallbacks(t *testing.T) {
 	t.Parallel()
 	busy := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Status(503, "") })
@@ -215,7 +215,7 @@ func TestFallbacks(t *testing.T) {
 	require.Equal(t, 1, busy.Count())
 }
 
-// TestIDsOfSessions checks the form of keys, which people and scripts use.
+// TestIDsOfSessions checks the format of session keys, which users depend on.
 func TestIDsOfSessions(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "slack:C1", domain.SessionKey("slack", "C1", ""))
@@ -223,7 +223,7 @@ func TestIDsOfSessions(t *testing.T) {
 	require.NotEqual(t, domain.SessionKey("a", "b:c", ""), domain.SessionKey("a", "b", "c"))
 }
 
-// TestCronTool has the model make jobs of each kind, list and remove them.
+// TestCronTool has the model add jobs of each kind, list and remove them.
 func TestCronTool(t *testing.T) {
 	t.Parallel()
 	cfg, r, _ := jobHome(t, nil)
@@ -250,7 +250,7 @@ func TestCronTool(t *testing.T) {
 	require.Equal(t, "There are no jobs.", cron(`{"action":"list"}`))
 }
 
-// TestNewIsAnsweredAtOnce has a model that takes its time with what /new leaves behind.
+// TestNewIsAnsweredAtOnce has a model that is slow to consolidate after /new.
 func TestNewIsAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	release, longest := make(chan struct{}), 0
@@ -286,8 +286,8 @@ func TestNewIsAnsweredAtOnce(t *testing.T) {
 	}, patience, 20*time.Millisecond, "it goes on after a restart")
 }
 
-// TestPeopleDoNotShareWhatTheySaid has one person's words taken into a memory, and
-// two look for them.
+// TestPeopleDoNotShareWhatTheySaid consolidates one person's messages and
+// lets two people search for them.
 func TestPeopleDoNotShareWhatTheySaid(t *testing.T) {
 	t.Parallel()
 	longest, push := 0, channeltest.NewMemory("memory")

@@ -60,7 +60,7 @@ func startAimock(t *testing.T, fixtures string) string {
 	return base
 }
 
-// TestAimock has turns answered by somebody else's idea of a provider.
+// TestAimock runs turns against a third-party fake provider.
 func TestAimock(t *testing.T) {
 	base := startAimock(t, `{"fixtures": [
 		{"match": {"userMessage": "hello"}, "response": {"content": "Hi there!"}},

@@ -12,7 +12,7 @@ import (
 )
 
 // TestPostgres has the halves in two nodes on one engine and one Postgres, which
-// also carries what a person watches from the worker to the starter.
+// also carries events from the worker to the starter.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	dsn := config.Secret(storetest.Postgres(t))

@@ -36,7 +36,7 @@ import (
 // Once a version is released its histories stay; new ones get new names.
 const recordVariable = "HOLDFAST_RECORD"
 
-// TestReplay replays what the engine recorded of each kind of turn.
+// TestReplay replays the recorded history of each kind of turn.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	dir := llmtest.Call{Name: "list_dir", Arguments: `{"path":"."}`}
@@ -147,7 +147,7 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// TestReplayOthers is TestReplay for the workflows beside sessions.
+// TestReplayOthers is TestReplay for the other workflows.
 func TestReplayOthers(t *testing.T) {
 	t.Parallel()
 

@@ -46,7 +46,7 @@ func tune() {
 	_ = os.Setenv("GOGC", strconv.Itoa(gcPercent)) // [newHome] passes it on
 }
 
-// patience is how long a test waits for what should take a moment.
+// patience bounds the wait for what should take a moment.
 const patience = 60 * time.Second
 
 // testNode is everything in one process, on free ports, with a scripted model.
@@ -66,7 +66,7 @@ func startNode(t testing.TB, url string, change ...func(*config.Config, *node.Ro
 	cfg := config.Default(t.TempDir())
 	cfg.Model = "scripted/model"
 	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: url, APIKey: "key", Timeout: time.Minute}
-	cfg.Heartbeat.Enabled = false // it may come at any moment
+	cfg.Heartbeat.Enabled = false // it could fire at any moment
 	if _, measured := t.(*testing.B); !measured {
 		cfg.Engine.Durability = config.DurabilityNormal // no test cuts the power
 	}
@@ -130,7 +130,7 @@ func (n *testNode) await(t testing.TB, id string) domain.Reply {
 	return message
 }
 
-// echo is a model that answers with what it was told.
+// echo is a model that answers with the number of the request.
 func echo(t testing.TB) *llmtest.Server {
 	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		return llmtest.Text(fmt.Sprintf("echo %d", r.Number))

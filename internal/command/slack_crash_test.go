@@ -26,7 +26,7 @@ func slackTurn(t *testing.T, answer string, pause time.Duration) *llmtest.Server
 }
 
 // crashed asks something in a channel, waits until the process died of it, starts
-// it again, and checks that there is one answer.
+// it again, and checks that it answers once.
 func (h *slackHome) crashed(t *testing.T, model *llmtest.Server, first *process, answer string, requests int) {
 	t.Helper()
 	asked := h.slack.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" do it")

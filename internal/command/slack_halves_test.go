@@ -34,7 +34,7 @@ func startHalves(t *testing.T, h *slackHome) *halves {
 // TestSlackHalves kills engine, worker and starter one by one while a turn is on.
 func TestSlackHalves(t *testing.T) {
 	t.Parallel()
-	// The turn has a command that goes on until it is released, then a slow answer.
+	// The turn runs a command until it is released, then answers slowly.
 	model := func(t *testing.T) *llmtest.Server {
 		return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 			if len(resultsOfTurn(r)) == 0 {
@@ -105,7 +105,7 @@ func TestSlackHalves(t *testing.T) {
 			server := slacktest.Start(t, retries)
 			model := model(t)
 			h := newSlackHome(t, model.URL, server, slack.ModeSocket)
-			if strings.Contains(name, "draft") { // what is to be seen comes from another process
+			if strings.Contains(name, "draft") { // the draft is written by another process
 				h.environ = append(h.environ, "HOLDFAST_STORE_DSN="+storetest.Postgres(t))
 			}
 			s := startHalves(t, h)

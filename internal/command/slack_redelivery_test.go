@@ -46,7 +46,7 @@ func TestSlackRedelivery(t *testing.T) {
 			second := h.start(t)
 			h.connected(t)
 			again()
-			// A thread is known after a restart: nobody has to mention the bot in it.
+			// A thread is known after a restart: no mention is needed.
 			follow := server.Say(slacktest.Ben, slacktest.General, "two", slacktest.InThread(asked.TS))
 			require.NoError(t, follow.Wait(t.Context()))
 			replies(t, server, slacktest.General, asked.TS, 2)
@@ -189,7 +189,7 @@ func awaitDraft(t testing.TB, server *slacktest.Server, channel string) slacktes
 	return draft
 }
 
-// TestSlackForgeries sends what is not Slack's: it is refused and has no effect.
+// TestSlackForgeries sends forged requests, which are rejected without effect.
 // The same signed request twice is one message.
 func TestSlackForgeries(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func (h *slackHome) configure(t testing.TB, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "config.yaml"), []byte(text), 0o600))
 }
 
-// freeAddress is an address on loopback that nobody listens on.
+// freeAddress returns a free loopback address.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,7 +68,7 @@ func freeAddress(t testing.TB) string {
 	return listener.Addr().String()
 }
 
-// start runs `holdfast up` and returns once it is ready, or gone.
+// start runs `holdfast up` and returns once it is ready or has exited.
 func (h *slackHome) start(t testing.TB, environ ...string) *process {
 	t.Helper()
 	p := h.home.start(t, environ...)
@@ -76,7 +76,7 @@ func (h *slackHome) start(t testing.TB, environ ...string) *process {
 	return p
 }
 
-// connected waits until what is said reaches the process.
+// connected waits until the process receives messages.
 func (h *slackHome) connected(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -23,7 +23,7 @@ func TestSubagentStorm(t *testing.T) {
 	if os.Getenv("HOLDFAST_TEST_LONG") != "" {
 		kills = 30
 	}
-	// Slower than the machine is, so that there is something to kill.
+	// Slow enough to be killed in between.
 	model := delegating(t, subagents, steps, llmtest.Call{ID: "c", Name: "exec", Arguments: `{"command":"sleep 0.3"}`})
 	h := newHome(t, model.URL)
 	h.environ = append(h.environ, "HOLDFAST_AGENT_SUBAGENT_MAX_ITERATIONS=30")
