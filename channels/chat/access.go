@@ -20,14 +20,6 @@ const (
 	maxTelling = 8
 )
 
-// Access lists who is answered, by the platform's IDs. [channels.Anyone] stands for all
-// users or chats, but not for all bots: two bots that answer each other never stop.
-type Access struct {
-	Users []string
-	Chats []string // where users are answered besides direct messages; without workspace
-	Bots  []string
-}
-
 // refusal is why a sender is not answered; empty: they are.
 type refusal string
 

@@ -7,12 +7,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// EnricherOptions are the settings of an [Enricher].
-type EnricherOptions struct {
-	FileLimit int64  // bytes of an attached file
-	Respond   string // as in [ReceiverOptions]
-}
-
 // Enricher is the half of a chat platform that adds to a message what was not delivered
 // with it; workers run it.
 type Enricher struct {

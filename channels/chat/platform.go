@@ -81,24 +81,6 @@ type Message struct {
 	File     *channels.OutboundFile
 }
 
-// Action says what a button does.
-type Action string
-
-// The actions of buttons. Each has a value: the approval's ID, or the thread of the
-// conversation to stop.
-const (
-	ActionApprove Action = "approve"
-	ActionDeny    Action = "deny"
-	ActionStop    Action = "stop"
-)
-
-// Button is a button below a message.
-type Button struct {
-	Action Action
-	Value  string
-	Label  string
-}
-
 // Editor is a [Platform] whose messages can be changed. Both methods may be
 // repeated. [ErrNoMessage] says that the message cannot be edited, for good;
 // to delete a message that is not there is no error.

@@ -8,14 +8,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// The values of [ReceiverOptions.Respond]: which messages in chats with several people
-// are answered. Direct messages always are.
-const (
-	RespondMention = "mention" // those that mention us
-	RespondThread  = "thread"  // those, and all in threads that we take part in
-	RespondAll     = "all"     // all
-)
-
 // post accepts a message if it is for us and its sender is allowed.
 func (h *handler) post(ctx context.Context, p *Post) error {
 	if why := h.ignored(p); why != "" {

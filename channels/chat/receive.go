@@ -9,14 +9,6 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 )
 
-// ReceiverOptions are the settings of a [Receiver].
-type ReceiverOptions struct {
-	Access
-	Respond       string // such as [RespondMention]
-	CommandPrefix string // what a person types before the name of a command, such as "/"
-	Logger        *slog.Logger
-}
-
 // Receiver is the half of a chat platform that receives; starters run it.
 type Receiver struct {
 	platform Platform

@@ -7,16 +7,16 @@ import (
 	md "github.com/holdfast-ai/holdfast/channels/chat/markdown"
 )
 
-// howToAnswer is for questions whose buttons Slack did not take.
+// howToAnswer is for questions whose buttons Slack refused.
 func howToAnswer(question string) string {
 	return fmt.Sprintf("Answer `/holdfast approve %[1]s` or `/holdfast deny %[1]s`.", question)
 }
 
-// approver is somebody in Slack as approvals name them.
+// approver is a Slack user as approvals name them.
 var approver = regexp.MustCompile(`\b` + Name + `:([UW][A-Z0-9]{2,})\b`)
 
-// withApprovers is Markdown in which those are mentioned who may answer a question,
-// or did. What is asked about is code, and stays as it is.
+// withApprovers returns Markdown in which users named as approvers are mentioned. Code
+// stays as it is.
 func withApprovers(markdown string) string {
 	return md.Rewrite(markdown, false, func(prose string) string { return approver.ReplaceAllString(prose, "<@$1>") }, unchanged)
 }

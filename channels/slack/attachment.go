@@ -2,6 +2,7 @@ package slack
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -56,11 +57,5 @@ func (a *attachment) alert() string {
 
 // joined joins the texts that are not empty.
 func joined(separator string, texts ...string) string {
-	var kept []string
-	for _, text := range texts {
-		if text != "" {
-			kept = append(kept, text)
-		}
-	}
-	return strings.Join(kept, separator)
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
 }

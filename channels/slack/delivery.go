@@ -3,7 +3,6 @@ package slack
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
 )
@@ -33,20 +32,23 @@ func (p *platform) parse(kind string, payload []byte) (d chat.Delivery, reply an
 // delivery is what Slack puts around an event. One from a channel that several
 // workspaces share may name another of them first.
 type delivery struct {
-	Type           string          `json:"type"`
-	Challenge      string          `json:"challenge"`
-	TeamID         string          `json:"team_id"`
-	ContextTeamID  string          `json:"context_team_id"`
-	Authorizations []authorization `json:"authorizations"`
-	Event          json.RawMessage `json:"event"`
-}
-
-type authorization struct {
-	TeamID string `json:"team_id"`
+	Type           string `json:"type"`
+	Challenge      string `json:"challenge"`
+	TeamID         string `json:"team_id"`
+	ContextTeamID  string `json:"context_team_id"`
+	Authorizations []struct {
+		TeamID string `json:"team_id"`
+	} `json:"authorizations"`
+	Event json.RawMessage `json:"event"`
 }
 
 func (d *delivery) isFor(team string) bool {
-	return d.TeamID == team || d.ContextTeamID == team || slices.Contains(d.Authorizations, authorization{team})
+	for _, a := range d.Authorizations {
+		if a.TeamID == team {
+			return true
+		}
+	}
+	return d.TeamID == team || d.ContextTeamID == team
 }
 
 func (p *platform) readEvent(payload []byte) (chat.Delivery, any, error) {
@@ -55,13 +57,12 @@ func (p *platform) readEvent(payload []byte) (chat.Delivery, any, error) {
 		return nil, nil, err
 	}
 	switch d.Type {
-	case "event_callback":
 	case "url_verification":
 		return nil, map[string]string{"challenge": d.Challenge}, nil
 	case "app_rate_limited":
 		p.log.Warn("slack delays events: there are more than 30,000 in an hour")
-		return nil, nil, nil
-	default:
+	}
+	if d.Type != "event_callback" {
 		return nil, nil, nil
 	}
 	message, ok, err := readPost(d.Event)

@@ -28,12 +28,6 @@ func (p *platform) Who(ctx context.Context, id string) (chat.Profile, error) {
 	return who, lacking(err)
 }
 
-// WithNames implements [chat.Namer].
-func (p *platform) WithNames(ctx context.Context, text string) (string, error) {
-	text, err := p.withNames(ctx, text)
-	return text, lacking(err)
-}
-
 // Describe implements [chat.Files]. Files of shared channels are delivered with nothing
 // but their IDs.
 func (p *platform) Describe(ctx context.Context, f domain.File) (domain.File, error) {
@@ -80,21 +74,17 @@ func (p *platform) Fetch(ctx context.Context, f domain.File) (body io.ReadCloser
 func withheld(response *http.Response, f domain.File) error {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	signIn := response.Request.URL.Query().Has("redir") || kind == "text/html" && !strings.HasPrefix(f.MIME, kind)
-	switch response.StatusCode {
-	case http.StatusOK:
-		if !signIn {
-			return nil
-		}
-		return errNoScope
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return errNoScope
-	case http.StatusNotFound, http.StatusGone:
+	switch code := response.StatusCode; {
+	case code == http.StatusNotFound, code == http.StatusGone:
 		return chat.Unreadable("was deleted")
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusOK && signIn:
+		return errNoScope
 	}
 	return status(response)
 }
 
-// lacking is err, or why nothing can be had until somebody changes something.
+// lacking returns err, as [chat.Unavailable] if another attempt fails until somebody changes
+// something.
 func lacking(err error) error {
 	if _, ok := errors.AsType[chat.Unreadable](err); ok || err == nil {
 		return err
@@ -107,5 +97,5 @@ func lacking(err error) error {
 	case answer.Needed != "":
 		hint = "the app lacks the scope " + answer.Needed
 	}
-	return chat.Unavailable(cmp.Or(hint, answer.Err, err.Error()))
+	return errors.Join(chat.Unavailable(cmp.Or(hint, answer.Err, err.Error())), err)
 }

@@ -57,20 +57,14 @@ func failure(err error) error {
 		return failed
 	}
 	if status, ok := errors.AsType[slack.StatusCodeError](err); ok {
-		return intermediate(failed, status.Code)
+		failed.Status = status.Code
+		if failed.Permanent() { // Slack itself refuses with status 200: this is a proxy
+			failed.Status, failed.RetryAfter = http.StatusBadGateway, operatorDelay
+		}
+		return failed
 	}
 	if answer, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
 		return classify(failed, answer)
-	}
-	return failed
-}
-
-// intermediate is for a status other than 200. Slack itself refuses with status 200, so a
-// 4xx comes from a proxy.
-func intermediate(failed *remote.Error, status int) error {
-	failed.Status = status
-	if failed.Permanent() {
-		failed.Status, failed.RetryAfter = http.StatusBadGateway, operatorDelay
 	}
 	return failed
 }

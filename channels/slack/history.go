@@ -3,7 +3,6 @@ package slack
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -21,8 +20,8 @@ const (
 	pageLimit = 5   // calls
 )
 
-// posted is a message as conversations.history and conversations.replies have it.
-// The library's own does not know streaming_state.
+// posted is a message as conversations.history and conversations.replies return it. The
+// library's type lacks streaming_state.
 type posted struct {
 	post
 	Streaming string `json:"streaming_state"` // in_progress or completed; empty: not streamed
@@ -46,15 +45,12 @@ func (p *platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]
 	if err != nil {
 		return nil, err
 	}
-	messages, err := p.read(ctx, span{channel: channelOf(at.Chat), thread: at.Thread, oldest: tsAt(q.After), latest: tsAt(q.Before)})
-	if code(err) == "thread_not_found" {
+	messages, err := p.read(ctx, channelOf(at.Chat), at.Thread, q)
+	switch {
+	case code(err) == "thread_not_found":
 		return nil, nil
-	}
-	if why := lacking(err); why != err { //nolint:errorlint // it is the same error, not one that wraps it
-		return nil, errors.Join(why, err)
-	}
-	if err != nil {
-		return nil, err
+	case err != nil:
+		return nil, lacking(err)
 	}
 	var posts []chat.Posted
 	for _, m := range messages {
@@ -88,13 +84,12 @@ func (p posted) asPosted(self Identity, id string) chat.Posted {
 	return post
 }
 
-// isBlank reports whether there is nothing in the message: so a stream begins, and
-// so it is left if whoever began it died.
+// isBlank reports whether the message is empty, as streams are at first.
 func (p posted) isBlank() bool {
 	return strings.TrimSpace(p.Text) == "" && p.Metadata.Type == "" && len(p.Files) == 0 && len(p.Attachments) == 0
 }
 
-// tsAt is a time as a ts of Slack; empty for the zero time.
+// tsAt returns a time as a ts; empty for the zero time.
 func tsAt(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -102,56 +97,40 @@ func tsAt(t time.Time) string {
 	return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/int(time.Microsecond))
 }
 
-// span is a part of a conversation: of a thread, or of the channel if that is
-// empty. Its ends are the ts of messages that do not belong to it; empty: open.
-type span struct {
-	channel, thread string
-	oldest, latest  string
-}
-
-// read returns the messages of a span, oldest first: 1,000 at most, of a channel the
-// newest, of a thread the oldest. A thread's first message belongs to each of its
-// spans.
-func (p *platform) read(ctx context.Context, s span) ([]posted, error) {
+// read returns messages of a thread, or of the channel if that is empty, oldest first: at
+// most 1,000, of a channel the newest, of a thread the oldest and always its first.
+func (p *platform) read(ctx context.Context, channel, thread string, q chat.Query) ([]posted, error) {
 	method := "conversations.history"
-	arguments := url.Values{"channel": {s.channel}, "limit": {strconv.Itoa(pageSize)}, "include_all_metadata": {"true"}}
-	if s.thread != "" {
+	arguments := url.Values{"channel": {channel}, "limit": {strconv.Itoa(pageSize)}, "include_all_metadata": {"true"}}
+	if thread != "" {
 		method = "conversations.replies"
-		arguments.Set("ts", s.thread)
 	}
-	if s.oldest != "" {
-		arguments.Set("oldest", s.oldest)
-	}
-	if s.latest != "" {
-		arguments.Set("latest", s.latest)
+	for name, value := range map[string]string{"ts": thread, "oldest": tsAt(q.After), "latest": tsAt(q.Before)} {
+		if value != "" {
+			arguments.Set(name, value)
+		}
 	}
 	var found []posted
 	for range pageLimit {
-		page, next, err := p.page(ctx, method, s.channel, arguments)
+		var answer struct {
+			slack.SlackResponse
+			Messages []posted `json:"messages"`
+		}
+		err := p.call(ctx, method, channel, func(ctx context.Context) error {
+			if err := p.form(ctx, method, arguments, &answer); err != nil {
+				return err
+			}
+			return answer.Err()
+		})
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, page...)
-		if next == "" {
+		found = append(found, answer.Messages...)
+		if answer.ResponseMetadata.Cursor == "" {
 			break
 		}
-		arguments.Set("cursor", next)
+		arguments.Set("cursor", answer.ResponseMetadata.Cursor)
 	}
 	slices.SortFunc(found, func(a, b posted) int { return strings.Compare(a.TS, b.TS) })
 	return found, nil
-}
-
-// page makes one call and returns the messages and the cursor of the next.
-func (p *platform) page(ctx context.Context, method, channel string, arguments url.Values) ([]posted, string, error) {
-	var answer struct {
-		slack.SlackResponse
-		Messages []posted `json:"messages"`
-	}
-	err := p.call(ctx, method, channel, func(ctx context.Context) error {
-		if err := p.form(ctx, method, arguments, &answer); err != nil {
-			return err
-		}
-		return answer.Err()
-	})
-	return answer.Messages, answer.ResponseMetadata.Cursor, err
 }

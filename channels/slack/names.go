@@ -11,9 +11,9 @@ import (
 // reference is a user or a channel in a text that [readable] made.
 var reference = regexp.MustCompile(`<([@#])([A-Z][A-Z0-9]{2,})>`)
 
-// withNames puts names in place of the users and channels in a text that [readable]
-// made. Those that Slack does not tell stay as they are.
-func (p *platform) withNames(ctx context.Context, text string) (string, error) {
+// WithNames implements [chat.Namer]. Users and channels that Slack does not tell stay as
+// they are.
+func (p *platform) WithNames(ctx context.Context, text string) (string, error) {
 	var failed error
 	text = reference.ReplaceAllStringFunc(text, func(m string) string {
 		found := reference.FindStringSubmatch(m)
@@ -26,7 +26,7 @@ func (p *platform) withNames(ctx context.Context, text string) (string, error) {
 		}
 		return found[1] + who.Name
 	})
-	return text, failed
+	return text, lacking(failed)
 }
 
 // withMentions is Markdown in which people who are addressed by name (@ana) are

@@ -58,38 +58,30 @@ func (p *platform) Edit(ctx context.Context, at chat.Place, ts string, msg chat.
 	return err
 }
 
-// Delete implements [chat.Editor]. A stream is stopped before: Slack deletes none.
+// Delete implements [chat.Editor]. Slack does not delete streams that were not stopped.
 func (p *platform) Delete(ctx context.Context, at chat.Place, ts string) error {
 	channel := channelOf(at.Chat)
-	err := p.deleteOnce(ctx, channel, ts)
-	if code(err) != "cant_delete_message" {
-		return err
-	}
-	if err := p.endStream(ctx, channel, ts); err != nil {
-		return err
-	}
-	if err := p.deleteOnce(ctx, channel, ts); code(err) != "cant_delete_message" {
-		return err
-	}
-	return nil
-}
-
-// undeletable are Slack's errors that say that there is nothing to delete, or that it
-// will never be possible.
-var undeletable = map[string]bool{
-	"message_not_found": true, "channel_not_found": true, "thread_not_found": true, "is_archived": true,
-	"not_in_channel": true, "compliance_exports_prevent_deletion": true, "is_inactive": true,
-}
-
-func (p *platform) deleteOnce(ctx context.Context, channel, ts string) error {
-	err := p.call(ctx, "chat.delete", channel, func(ctx context.Context) error {
+	remove := func(ctx context.Context) error {
 		_, _, err := p.api.DeleteMessageContext(ctx, channel, ts)
 		return err
-	})
+	}
+	err := p.call(ctx, "chat.delete", channel, remove)
+	if code(err) == "cant_delete_message" {
+		if err := p.endStream(ctx, channel, ts); err != nil {
+			return err
+		}
+		err = p.call(ctx, "chat.delete", channel, remove)
+	}
 	if undeletable[code(err)] {
 		return nil
 	}
 	return err
+}
+
+// undeletable are Slack's errors for messages that are gone or can never be deleted.
+var undeletable = map[string]bool{
+	"message_not_found": true, "channel_not_found": true, "thread_not_found": true, "is_archived": true, "cant_delete_message": true,
+	"not_in_channel": true, "compliance_exports_prevent_deletion": true, "is_inactive": true,
 }
 
 // send sends the content of a message: as blocks or, if Slack refuses those, as text alone.

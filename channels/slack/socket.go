@@ -98,8 +98,6 @@ func (s *socket) on(ctx context.Context, event socketmode.Event) {
 		s.log.Info("receiving", "app_id", event.Request.ConnectionInfo.AppID, "connections", event.Request.NumConnections)
 	case socketmode.EventTypeConnectionError:
 		s.onConnectionError(event.Data)
-	case socketmode.EventTypeIncomingError, socketmode.EventTypeErrorWriteFailed:
-		s.log.Debug("connection broken", "event", string(event.Type))
 	default: // Slack moves connections every few hours
 		s.log.Debug("connection", "event", string(event.Type))
 	}

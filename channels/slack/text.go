@@ -50,7 +50,7 @@ func withoutMention(text, self string) string {
 		return text
 	}
 	rest := strings.TrimLeft(text[at[1]:], " \t\u00a0")
-	if strings.HasPrefix(rest, ":") && !isEmoji(rest) || strings.HasPrefix(rest, ",") {
+	if strings.HasPrefix(rest, ":") && !emoji.MatchString(rest) || strings.HasPrefix(rest, ",") {
 		rest = rest[1:]
 	}
 	return strings.TrimSpace(rest)
@@ -58,15 +58,11 @@ func withoutMention(text, self string) string {
 
 var emoji = regexp.MustCompile(`^:[a-z0-9_+'-]+:`)
 
-func isEmoji(text string) bool { return emoji.MatchString(text) }
-
 // meaning returns the text of a <target|label>.
 func meaning(target, label string) string {
 	target, label = unescape.Replace(target), unescape.Replace(label)
 	switch {
-	case strings.HasPrefix(target, "@"):
-		return "<" + target + ">"
-	case strings.HasPrefix(target, "#") && label == "":
+	case strings.HasPrefix(target, "@"), strings.HasPrefix(target, "#") && label == "":
 		return "<" + target + ">"
 	case strings.HasPrefix(target, "#"):
 		return "#" + label
@@ -87,10 +83,7 @@ func meaning(target, label string) string {
 
 // printable drops control characters except line breaks and tabs.
 func printable(r rune) rune {
-	if r == '\n' || r == '\t' {
-		return r
-	}
-	if unicode.IsControl(r) {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return -1
 	}
 	return r

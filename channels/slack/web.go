@@ -22,18 +22,7 @@ func (p *platform) form(ctx context.Context, method string, arguments url.Values
 		return err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := p.web.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if err := status(response); err != nil {
-		return err
-	}
-	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	return nil
+	return do(p.web, request, answer)
 }
 
 // put uploads a file to the URL that Slack returned, which needs no token. The library
@@ -44,12 +33,23 @@ func (p *platform) put(ctx context.Context, address string, content []byte) erro
 		return err
 	}
 	request.Header.Set("Content-Type", "application/octet-stream")
-	response, err := p.files.Do(request)
+	return do(p.files, request, nil)
+}
+
+// do makes a request and decodes the answer, if that is not nil.
+func do(client *http.Client, request *http.Request, answer any) error {
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	return status(response)
+	if err := status(response); err != nil || answer == nil {
+		return err
+	}
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return nil
 }
 
 // status returns the error of a response's status.

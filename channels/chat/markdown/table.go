@@ -39,16 +39,11 @@ func cellText(cell ast.Node, source []byte) string {
 	return strings.TrimSpace(lineBreaks.Replace(PlainText(cell, source)))
 }
 
+var positions = map[extast.Alignment]lipgloss.Position{extast.AlignRight: lipgloss.Right, extast.AlignCenter: lipgloss.Center}
+
 func alignment(n *extast.Table, column int) lipgloss.Position {
 	if column < 0 || column >= len(n.Alignments) {
 		return lipgloss.Left
 	}
-	switch n.Alignments[column] {
-	case extast.AlignRight:
-		return lipgloss.Right
-	case extast.AlignCenter:
-		return lipgloss.Center
-	case extast.AlignLeft, extast.AlignNone:
-	}
-	return lipgloss.Left
+	return positions[n.Alignments[column]] // else the zero value, which is left
 }

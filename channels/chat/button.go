@@ -1,0 +1,19 @@
+package chat
+
+// Action says what a button does.
+type Action string
+
+// The actions of buttons. Each has a value: the approval's ID, or the thread of the
+// conversation to stop.
+const (
+	ActionApprove Action = "approve"
+	ActionDeny    Action = "deny"
+	ActionStop    Action = "stop"
+)
+
+// Button is a button below a message.
+type Button struct {
+	Action Action
+	Value  string
+	Label  string
+}

@@ -1,0 +1,33 @@
+package chat
+
+import "log/slog"
+
+// The values of [ReceiverOptions.Respond]: which messages in chats with several people
+// are answered. Direct messages always are.
+const (
+	RespondMention = "mention" // those that mention us
+	RespondThread  = "thread"  // those, and all in threads that we take part in
+	RespondAll     = "all"     // all
+)
+
+// Access lists who is answered, by the platform's IDs. [channels.Anyone] stands for all
+// users or chats, but not for all bots: two bots that answer each other never stop.
+type Access struct {
+	Users []string
+	Chats []string // where users are answered besides direct messages; without workspace
+	Bots  []string
+}
+
+// ReceiverOptions are the settings of a [Receiver].
+type ReceiverOptions struct {
+	Access
+	Respond       string // such as [RespondMention]
+	CommandPrefix string // what a person types before the name of a command, such as "/"
+	Logger        *slog.Logger
+}
+
+// EnricherOptions are the settings of an [Enricher].
+type EnricherOptions struct {
+	FileLimit int64  // bytes of an attached file
+	Respond   string // as in [ReceiverOptions]
+}
