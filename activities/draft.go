@@ -49,7 +49,7 @@ func (o *Outbox) takeDraft(ctx context.Context, out domain.Outbound) (draft doma
 	if draft.PlatformID != "" || !ok {
 		return draft, true, nil
 	}
-	found, err := finder.Find(ctx, channels.OutboundMessage{ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread})
+	found, err := finder.Find(ctx, out)
 	if err != nil {
 		return domain.Draft{}, true, fmt.Errorf("look for the reply's draft: %w", err)
 	}

@@ -100,7 +100,7 @@ func TestCountsDeliveries(t *testing.T) {
 		&remote.Error{Service: "test", Status: 503, Err: errors.New("away")},
 		nil,
 	}
-	outbox := activities.NewOutbox(b.store, sender(func(channels.OutboundMessage) (channels.Sent, error) {
+	outbox := activities.NewOutbox(b.store, sender(func(domain.Outbound) (channels.Sent, error) {
 		err := refusals[0]
 		refusals = refusals[1:]
 		return channels.Sent{PlatformID: "p1"}, err

@@ -198,46 +198,37 @@ func (o *Outbox) failed(ctx context.Context, out domain.Outbound, reason string)
 }
 
 // send posts a message, unless an earlier attempt that left no word did so.
-func (o *Outbox) send(ctx context.Context, out domain.Outbound, draft domain.Draft) (channels.Sent, error) {
-	msg := channels.OutboundMessage{
-		ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread, Text: out.Text,
-		Draft: draft.PlatformID, Replace: draft.Replace,
-		Approval: out.Approval,
-	}
+func (o *Outbox) send(ctx context.Context, out domain.Outbound, draft domain.Draft) (_ channels.Sent, err error) {
+	out.Draft, out.Replace = draft.PlatformID, draft.Replace
 	if finder, ok := o.sender.(channels.Finder); ok && out.Claimed {
-		found, err := finder.Find(ctx, msg)
+		found, err := finder.Find(ctx, out)
 		if err != nil || found.Posted {
 			return channels.Sent{PlatformID: found.PlatformID}, err
 		}
 	}
 	if out.File != "" {
-		content, err := o.content(out)
-		if err != nil {
+		if out, err = o.withContent(out); err != nil {
 			return channels.Sent{}, err
 		}
-		msg.File = &channels.OutboundFile{Name: out.File, Content: content}
-		if out.Path == "" {
-			msg.Text = ""
-		}
 	}
-	return o.sender.Send(ctx, msg)
+	return o.sender.Send(ctx, out)
 }
 
-// content is what a file that is to be sent has in it.
-func (o *Outbox) content(out domain.Outbound) ([]byte, error) {
+// withContent adds the content of the file to be sent: one of the workspace, or the text.
+func (o *Outbox) withContent(out domain.Outbound) (domain.Outbound, error) {
 	if out.Path == "" {
-		return []byte(out.Text), nil
+		out.Text, out.Content = "", []byte(out.Text)
+		return out, nil
 	}
 	root, err := os.OpenRoot(o.workspace)
 	if err != nil {
-		return nil, fmt.Errorf("open the workspace: %w", err)
+		return out, fmt.Errorf("open the workspace: %w", err)
 	}
 	defer root.Close()
-	content, err := root.ReadFile(out.Path)
-	if err != nil {
-		return nil, fmt.Errorf("read the file to be sent: %w", err)
+	if out.Content, err = root.ReadFile(out.Path); err != nil {
+		return out, fmt.Errorf("read the file to be sent: %w", err)
 	}
-	return content, nil
+	return out, nil
 }
 
 // refused reports whether the platform answered that it did not post: then there

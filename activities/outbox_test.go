@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,9 +41,9 @@ func deliver(t *testing.T, b *bundle, sender channels.Sender, in protocol.Delive
 }
 
 // sender is a platform without a way to look for what was posted.
-type sender func(channels.OutboundMessage) (channels.Sent, error)
+type sender func(domain.Outbound) (channels.Sent, error)
 
-func (s sender) Send(_ context.Context, msg channels.OutboundMessage) (channels.Sent, error) {
+func (s sender) Send(_ context.Context, msg domain.Outbound) (channels.Sent, error) {
 	return s(msg)
 }
 
@@ -58,7 +59,13 @@ func TestDeliver(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, protocol.DeliverResult{PlatformID: "p1"}, result)
 		}
-		require.Equal(t, []channels.OutboundMessage{{ID: in.Outbox, Channel: "test", Chat: "c1", Text: "hello"}}, memory.Posted())
+		posted := memory.Posted()
+		require.Len(t, posted, 1)
+		require.WithinDuration(t, time.Now(), posted[0].ClaimedAt, time.Minute)
+		posted[0].ClaimedAt = time.Time{}
+		require.Equal(t, domain.Outbound{
+			ID: in.Outbox, Channel: "test", Chat: "c1", ReplyTo: "1", Text: "hello", Turn: "m1", Session: "test:c1", State: domain.OutboxPending, Fence: 1,
+		}, posted[0])
 	})
 
 	t.Run("finds what was posted when the response was lost", func(t *testing.T) {
@@ -79,7 +86,7 @@ func TestDeliver(t *testing.T) {
 		b, in := replied(t)
 		memory := channeltest.NewMemory("test")
 		out := b.claim(t, in)
-		_, err := memory.Send(t.Context(), channels.OutboundMessage{ID: out.ID, Chat: out.Chat})
+		_, err := memory.Send(t.Context(), domain.Outbound{ID: out.ID, Chat: out.Chat})
 		require.NoError(t, err)
 		_, err = deliver(t, b, memory, in)
 		require.NoError(t, err)
@@ -89,7 +96,7 @@ func TestDeliver(t *testing.T) {
 	t.Run("that was refused for now leaves nothing to look for", func(t *testing.T) {
 		t.Parallel()
 		b, in := replied(t)
-		_, err := deliver(t, b, sender(func(channels.OutboundMessage) (channels.Sent, error) {
+		_, err := deliver(t, b, sender(func(domain.Outbound) (channels.Sent, error) {
 			return channels.Sent{}, &remote.Error{Service: "test", Status: 429, RetryAfter: 5, Err: errors.New("slow down")}
 		}), in)
 		require.False(t, failed(t, err).NonRetryable())
@@ -106,7 +113,7 @@ func TestDeliver(t *testing.T) {
 		} {
 			b, in := replied(t)
 			calls := 0
-			refuse := sender(func(channels.OutboundMessage) (channels.Sent, error) {
+			refuse := sender(func(domain.Outbound) (channels.Sent, error) {
 				calls++
 				return channels.Sent{}, refusal
 			})
@@ -137,8 +144,8 @@ func TestDeliver(t *testing.T) {
 	t.Run("of an attempt that another replaced records nothing", func(t *testing.T) {
 		t.Parallel()
 		b, in := replied(t)
-		zombie := sender(func(channels.OutboundMessage) (channels.Sent, error) {
-			_, err := deliver(t, b, sender(func(channels.OutboundMessage) (channels.Sent, error) {
+		zombie := sender(func(domain.Outbound) (channels.Sent, error) {
+			_, err := deliver(t, b, sender(func(domain.Outbound) (channels.Sent, error) {
 				return channels.Sent{PlatformID: "successor"}, nil
 			}), in)
 			return channels.Sent{PlatformID: "zombie"}, err

@@ -56,19 +56,16 @@ func (a *Agent) closeQuestion(ctx context.Context, asked domain.Approval) bool {
 	if err != nil {
 		return false
 	}
-	msg := channels.OutboundMessage{
-		ID: out.ID, Channel: out.Channel, Chat: out.Chat, Thread: out.Thread, Text: out.Text, Approval: out.Approval,
-	}
 	if out.PlatformID == "" { // it was posted, and a crash came before that was recorded
 		if finder, ok := q.(channels.Finder); ok {
-			found, _ := finder.Find(ctx, msg)
+			found, _ := finder.Find(ctx, out)
 			out.PlatformID = found.PlatformID
 		}
 	}
 	if out.PlatformID == "" {
 		return false
 	}
-	closed, err := q.CloseQuestion(ctx, msg, out.PlatformID, how)
+	closed, err := q.CloseQuestion(ctx, out, how)
 	if err != nil {
 		a.Logger.Debug("changing a question failed", "approval", asked.ID, "err", err)
 	}

@@ -70,7 +70,7 @@ func newStore(t *testing.T) *store.Store {
 func (b *bundle) accept(t *testing.T, id, text string, push bool) {
 	t.Helper()
 	_, fresh, err := b.store.Accept(t.Context(), domain.Inbound{
-		ID: id, Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: "ana", Text: text, Push: push,
+		ID: id, PlatformID: "1", Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: "ana", Text: text, Push: push,
 	})
 	require.NoError(t, err)
 	require.True(t, fresh)

@@ -25,37 +25,6 @@ type Accepted struct {
 	Duplicate  bool // it had been accepted before
 }
 
-// OutboundMessage is a message to be sent.
-type OutboundMessage struct {
-	ID      string // the outbox ID: the same in every attempt, and put into the platform's metadata where it has some
-	Channel string
-	Chat    string
-	Thread  string
-	Text    string // Markdown; of a file: its description, which may be empty
-	// File is what is sent, if not nil; else Text is.
-	File *OutboundFile
-	// Approval is the ID of the question that the message asks, whether a tool call may
-	// be run; empty if it asks none. A channel with buttons offers them, and accepts a
-	// click as "/approve ID" or "/deny ID" of who clicked; another adds [HowToAnswer].
-	Approval string
-	// Draft is the platform's ID of a message that stood for this one while it was
-	// being written, and that becomes it (or is removed, if this one is a file);
-	// empty if there is none.
-	Draft string
-	// Replace has Draft removed instead, and the message posted anew.
-	Replace bool
-	// ReplyTo is the platform's ID of the message that this one answers; empty: none.
-	ReplyTo string
-	// Part numbers the messages of a reply that is sent in parts, from 1; 0: it is whole.
-	Part int
-}
-
-// OutboundFile is a file to be sent.
-type OutboundFile struct {
-	Name    string
-	Content []byte
-}
-
 // Sent says where an outbound message ended up.
 type Sent struct {
 	PlatformID string
@@ -72,13 +41,13 @@ type Receiver interface {
 type Sender interface {
 	// Send makes one attempt. Failed calls are remote.Errors; one that cannot ever
 	// succeed for this chat wraps [ErrGone].
-	Send(ctx context.Context, msg OutboundMessage) (Sent, error)
+	Send(ctx context.Context, msg domain.Outbound) (Sent, error)
 }
 
 // Finder is a [Sender] that can look for what it sent before.
 type Finder interface {
 	// Find looks for the message with this ID, and for its draft.
-	Find(ctx context.Context, msg OutboundMessage) (Found, error)
+	Find(ctx context.Context, msg domain.Outbound) (Found, error)
 }
 
 // Found is what a [Finder] found.

@@ -55,9 +55,9 @@ type Drafts interface {
 
 // Questioner is a [Sender] that shows what became of a question.
 type Questioner interface {
-	// CloseQuestion replaces the buttons of the question that was sent as msg, and is there
-	// as platformID, by an outcome in words. It reports whether it did.
-	CloseQuestion(ctx context.Context, msg OutboundMessage, platformID, outcome string) (bool, error)
+	// CloseQuestion replaces the buttons of a question that was sent, as its PlatformID, by an
+	// outcome in words. It reports whether it did.
+	CloseQuestion(ctx context.Context, question domain.Outbound, outcome string) (bool, error)
 	// TellSender tells the sender of a message something, unseen by others where it can.
 	TellSender(ctx context.Context, to domain.Inbound, text string) error
 }

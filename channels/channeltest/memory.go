@@ -30,7 +30,7 @@ type Memory struct {
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at every change
-	posted  []channels.OutboundMessage
+	posted  []domain.Outbound
 	calls   int
 	failing int
 	losing  int
@@ -100,12 +100,12 @@ func (m memoryPlatform) Receive(ctx context.Context, in chat.Inbox) error {
 
 // Post implements [chat.Platform].
 func (m memoryPlatform) Post(ctx context.Context, at chat.Place, msg chat.Message) (string, error) {
-	sent, err := m.Send(ctx, channels.OutboundMessage{ID: msg.ID, Channel: m.name, Chat: at.Chat, Thread: at.Thread, Text: msg.Text})
+	sent, err := m.Send(ctx, domain.Outbound{ID: msg.ID, Channel: m.name, Chat: at.Chat, Thread: at.Thread, Text: msg.Text})
 	return sent.PlatformID, err
 }
 
 // Send implements [channels.Sender].
-func (m *Memory) Send(ctx context.Context, msg channels.OutboundMessage) (channels.Sent, error) {
+func (m *Memory) Send(ctx context.Context, msg domain.Outbound) (channels.Sent, error) {
 	m.mu.Lock()
 	m.calls++
 	m.change()
@@ -138,10 +138,10 @@ func (m *Memory) Send(ctx context.Context, msg channels.OutboundMessage) (channe
 }
 
 // Find implements [channels.Finder].
-func (m *Memory) Find(_ context.Context, msg channels.OutboundMessage) (channels.Found, error) {
+func (m *Memory) Find(_ context.Context, msg domain.Outbound) (channels.Found, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i := slices.IndexFunc(m.posted, func(p channels.OutboundMessage) bool { return p.ID == msg.ID && p.Chat == msg.Chat })
+	i := slices.IndexFunc(m.posted, func(p domain.Outbound) bool { return p.ID == msg.ID && p.Chat == msg.Chat })
 	if i < 0 {
 		return channels.Found{}, nil
 	}
@@ -153,7 +153,7 @@ func sentAt(index int) channels.Sent {
 }
 
 // Posted returns what was posted, in order, copies included.
-func (m *Memory) Posted() []channels.OutboundMessage {
+func (m *Memory) Posted() []domain.Outbound {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.posted)
@@ -161,7 +161,7 @@ func (m *Memory) Posted() []channels.OutboundMessage {
 
 // Await waits until at least n messages were posted, and returns them all. The
 // error is that of ctx.
-func (m *Memory) Await(ctx context.Context, n int) ([]channels.OutboundMessage, error) {
+func (m *Memory) Await(ctx context.Context, n int) ([]domain.Outbound, error) {
 	err := m.until(ctx, func() bool { return len(m.posted) >= n })
 	return m.Posted(), err
 }

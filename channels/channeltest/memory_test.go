@@ -31,7 +31,7 @@ func TestMemoryBlocks(t *testing.T) {
 	defer cancel()
 	m := channeltest.NewMemory("memory")
 	release := m.Block()
-	go func() { _, _ = m.Send(ctx, channels.OutboundMessage{ID: "o1", Chat: "c1", Text: "hi"}) }()
+	go func() { _, _ = m.Send(ctx, domain.Outbound{ID: "o1", Chat: "c1", Text: "hi"}) }()
 	require.NoError(t, m.AwaitCalls(ctx, 1))
 	require.Empty(t, m.Posted())
 	release()

@@ -31,7 +31,7 @@ type Platform struct {
 	Sender channels.Sender
 	// Posted returns what is in the platform's chats, in order. ID and Thread may
 	// be missing where the platform keeps none.
-	Posted func() []channels.OutboundMessage
+	Posted func() []domain.Outbound
 	// Fail makes the platform refuse the next n posts for now. This and what
 	// follows is nil if the platform does not do such things.
 	Fail func(n int)

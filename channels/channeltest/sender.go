@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-func outbound(p Platform, id, text string) channels.OutboundMessage {
-	return channels.OutboundMessage{ID: id, Channel: p.Name, Chat: "c1", Text: text}
+func outbound(p Platform, id, text string) domain.Outbound {
+	return domain.Outbound{ID: id, Channel: p.Name, Chat: "c1", Text: text}
 }
 
 // RunSender checks that a channel keeps to the contracts of [channels.Sender]

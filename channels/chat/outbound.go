@@ -63,7 +63,7 @@ func NewOutbound(p Writer, o OutboundOptions) *Outbound {
 // Send implements [channels.Sender]. The message's draft becomes the message, so that
 // a lost answer does no harm, unless something was posted below it since, or an edit of
 // it may still take effect: then it is replaced.
-func (o *Outbound) Send(ctx context.Context, msg channels.OutboundMessage) (channels.Sent, error) {
+func (o *Outbound) Send(ctx context.Context, msg domain.Outbound) (channels.Sent, error) {
 	at := placeOf(msg)
 	if msg.Draft == "" || o.editor == nil {
 		return o.post(ctx, at, msg)
@@ -72,7 +72,7 @@ func (o *Outbound) Send(ctx context.Context, msg channels.OutboundMessage) (chan
 	if err != nil {
 		return channels.Sent{}, err
 	}
-	if replace || msg.Replace || msg.File != nil {
+	if replace || msg.Replace || msg.File != "" {
 		if err := o.editor.Delete(ctx, at, msg.Draft); err != nil {
 			return channels.Sent{}, err
 		}
@@ -85,14 +85,14 @@ func (o *Outbound) Send(ctx context.Context, msg channels.OutboundMessage) (chan
 	return channels.Sent{PlatformID: msg.Draft}, err
 }
 
-func (o *Outbound) post(ctx context.Context, at Place, msg channels.OutboundMessage) (channels.Sent, error) {
+func (o *Outbound) post(ctx context.Context, at Place, msg domain.Outbound) (channels.Sent, error) {
 	id, err := o.p.Post(ctx, at, o.message(msg))
 	return channels.Sent{PlatformID: id}, err
 }
 
 // message returns an outbound message as the platform is given it.
-func (o *Outbound) message(msg channels.OutboundMessage) Message {
-	m := Message{ID: msg.ID, Part: max(msg.Part, 1), Text: msg.Text, File: msg.File, Approval: msg.Approval}
+func (o *Outbound) message(msg domain.Outbound) Message {
+	m := Message{ID: msg.ID, Part: max(msg.Part, 1), Text: msg.Text, File: msg.File, Content: msg.Content, Approval: msg.Approval}
 	if msg.Approval == "" {
 		return m
 	}
@@ -104,17 +104,17 @@ func (o *Outbound) message(msg channels.OutboundMessage) Message {
 	return m
 }
 
-func placeOf(msg channels.OutboundMessage) Place {
+func placeOf(msg domain.Outbound) Place {
 	return Place{Chat: msg.Chat, Thread: msg.Thread, ReplyTo: msg.ReplyTo}
 }
 
 // CloseQuestion implements [channels.Questioner]. It reports false where a message
 // cannot be changed.
-func (o *Outbound) CloseQuestion(ctx context.Context, msg channels.OutboundMessage, id, outcome string) (bool, error) {
+func (o *Outbound) CloseQuestion(ctx context.Context, msg domain.Outbound, outcome string) (bool, error) {
 	if o.editor == nil {
 		return false, nil
 	}
-	err := o.editor.Edit(ctx, placeOf(msg), id, Message{ID: msg.ID, Text: msg.Text, Note: outcome, Approval: msg.Approval})
+	err := o.editor.Edit(ctx, placeOf(msg), msg.PlatformID, Message{ID: msg.ID, Text: msg.Text, Note: outcome, Approval: msg.Approval})
 	return err == nil, err
 }
 
@@ -128,7 +128,7 @@ func (o *Outbound) TellSender(ctx context.Context, to domain.Inbound, text strin
 }
 
 // Find implements [channels.Finder].
-func (o *Outbound) Find(ctx context.Context, msg channels.OutboundMessage) (channels.Found, error) {
+func (o *Outbound) Find(ctx context.Context, msg domain.Outbound) (channels.Found, error) {
 	if o.history == nil {
 		return channels.Found{}, nil
 	}

@@ -10,7 +10,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
@@ -78,7 +77,8 @@ type Message struct {
 	Note     string // plain text to be set apart below Text: what the agent does, how a question was answered
 	Buttons  []Button
 	Approval string // the ID of the question that the message asks; empty: none
-	File     *channels.OutboundFile
+	File     string // not empty: the message is a file with this name and Content
+	Content  []byte
 }
 
 // Editor is a [Platform] whose messages can be changed. Both methods may be

@@ -31,10 +31,11 @@ func TestAQuestionSaysHowItWasAnswered(t *testing.T) {
 			s := sendingTo(t, slack.Options{})
 			msg := asking("o1.ask", generalChat, s.asked())
 			id := s.send(msg)
+			msg.PlatformID = id
 			ts := id
 			before := s.Message(slacktest.General, ts)
 			for range 2 {
-				closed, err := s.channel.CloseQuestion(s.ctx, msg, id, tt.outcome)
+				closed, err := s.channel.CloseQuestion(s.ctx, msg, tt.outcome)
 				require.NoError(t, err)
 				require.True(t, closed)
 			}
@@ -75,8 +76,9 @@ func TestAQuestionThatCannotBeChanged(t *testing.T) {
 	s := sendingTo(t, slack.Options{})
 	msg := asking("o1.ask", generalChat, s.asked())
 	id := s.send(msg)
+	msg.PlatformID = id
 	s.Fail("chat.update", 1, slacktest.Fault{Error: "internal_error"})
-	closed, err := s.channel.CloseQuestion(s.ctx, msg, id, "Approved by slack:U0ANA")
+	closed, err := s.channel.CloseQuestion(s.ctx, msg, "Approved by slack:U0ANA")
 	require.Error(t, err)
 	require.False(t, closed)
 }

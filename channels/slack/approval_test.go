@@ -20,8 +20,8 @@ import (
 var questionID = domain.ApprovalID("m1.1.0")
 
 // asking is a message that asks a question, in a thread of General or in DM.
-func asking(id, chat, thread string) channels.OutboundMessage {
-	return channels.OutboundMessage{
+func asking(id, chat, thread string) domain.Outbound {
+	return domain.Outbound{
 		ID: id, Channel: slack.Name, Chat: chat, Thread: thread, Approval: questionID,
 		Text: "May I run `exec`?\n\n```\nmail slack:U0BEN\n```\n\nWho may answer: slack:U0ANA, telegram:12",
 	}

@@ -164,7 +164,7 @@ func TestEnrichWhatWasSaidBefore(t *testing.T) {
 	t.Run("what we began", func(t *testing.T) {
 		t.Parallel()
 		s := sendingTo(t, slack.Options{})
-		root := s.send(channels.OutboundMessage{ID: "o1", Chat: generalChat, Text: "The nightly report: all is *well*"})
+		root := s.send(domain.Outbound{ID: "o1", Chat: generalChat, Text: "The nightly report: all is *well*"})
 		ts := s.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" explain", slacktest.InThread(root)).TS
 		got := s.enrich(channels.Enrichment{Message: s.message(slacktest.General, ts)})
 		require.Equal(t, []string{"you: The nightly report: all is _well_"}, texts(got))

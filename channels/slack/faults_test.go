@@ -9,27 +9,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // kinds are the ways in which a message can come to be. Each prepares one.
-var kinds = map[string]func(s *sending, id, thread string) channels.OutboundMessage{
-	"post": func(_ *sending, id, thread string) channels.OutboundMessage { return outgoing(id, thread, "done "+id) },
-	"draft": func(s *sending, id, thread string) channels.OutboundMessage {
+var kinds = map[string]func(s *sending, id, thread string) domain.Outbound{
+	"post": func(_ *sending, id, thread string) domain.Outbound { return outgoing(id, thread, "done "+id) },
+	"draft": func(s *sending, id, thread string) domain.Outbound {
 		msg := outgoing(id, thread, "done "+id)
 		msg.Draft = s.draft(id, thread)
 		return msg
 	},
-	"stream": func(s *sending, id, thread string) channels.OutboundMessage {
+	"stream": func(s *sending, id, thread string) domain.Outbound {
 		msg := outgoing(id, thread, "done "+id)
 		msg.Draft = s.stream(thread)
 		return msg
 	},
-	"file": func(_ *sending, id, thread string) channels.OutboundMessage {
+	"file": func(_ *sending, id, thread string) domain.Outbound {
 		msg := outgoing(id, thread, "done "+id)
-		msg.File = &channels.OutboundFile{Name: "a.txt", Content: []byte(id)}
+		msg.File, msg.Content = "a.txt", []byte(id)
 		return msg
 	},
 }
@@ -41,14 +41,14 @@ var methods = []string{
 }
 
 // one requires that the thread has the question and exactly one answer, the message.
-func (s *sending) one(msg channels.OutboundMessage) {
+func (s *sending) one(msg domain.Outbound) {
 	s.t.Helper()
 	thread := s.Thread(slacktest.General, msg.Thread)
 	require.Len(s.t, thread, 2)
 	require.Equal(s.t, msg.Text, thread[1].Text)
 	require.False(s.t, thread[1].Streaming)
-	if msg.File != nil {
-		require.Equal(s.t, msg.File.Content, thread[1].Files[0].Content)
+	if msg.File != "" {
+		require.Equal(s.t, msg.Content, thread[1].Files[0].Content)
 		return
 	}
 	require.JSONEq(s.t, fmt.Sprintf(`{"id": %q}`, msg.ID), string(thread[1].Metadata.EventPayload))
@@ -119,7 +119,7 @@ func TestARateLimitHoldsBackOnlyWhatItIsFor(t *testing.T) {
 	}
 	require.Len(t, s.Calls("chat.postMessage"), 1, "the second was not made")
 	start := time.Now()
-	s.send(channels.OutboundMessage{ID: "o2", Chat: dmChat, Text: "hi"})
+	s.send(domain.Outbound{ID: "o2", Chat: dmChat, Text: "hi"})
 	msg := outgoing("o3", thread, "hi")
 	msg.Draft = s.stream(thread)
 	s.send(msg)

@@ -128,7 +128,7 @@ func TestEmulate(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, self.TeamID)
 
-	root := channels.OutboundMessage{ID: "o1", Chat: self.TeamID + "/" + ops, Text: "**Deployed** `main` & more"}
+	root := domain.Outbound{ID: "o1", Chat: self.TeamID + "/" + ops, Text: "**Deployed** `main` & more"}
 	posted, err := e.channel.Send(t.Context(), root)
 	require.NoError(t, err)
 	thread := posted.PlatformID
@@ -150,7 +150,7 @@ func TestEmulate(t *testing.T) {
 
 	file := root
 	file.ID, file.Thread, file.Text = "o3", thread, "the log"
-	file.File = &channels.OutboundFile{Name: "a.log", Content: []byte("all is well\n")}
+	file.File, file.Content = "a.log", []byte("all is well\n")
 	found, err = e.channel.Find(t.Context(), file)
 	require.NoError(t, err)
 	require.Zero(t, found)
@@ -189,7 +189,7 @@ func TestEmulate(t *testing.T) {
 func TestEmulateWithoutScopes(t *testing.T) {
 	t.Parallel()
 	e := startEmulate(t, "channels:read")
-	msg := channels.OutboundMessage{ID: "o1", Chat: "T1/" + e.ops(t), Text: "hi"}
+	msg := domain.Outbound{ID: "o1", Chat: "T1/" + e.ops(t), Text: "hi"}
 	_, err := e.channel.Send(t.Context(), msg)
 	require.ErrorContains(t, err, "the app lacks the scope chat:write")
 	require.False(t, remoteOf(err).Permanent())

@@ -12,7 +12,7 @@ import (
 
 // Post implements [chat.Platform].
 func (p *platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (id string, err error) {
-	if msg.File != nil {
+	if msg.File != "" {
 		return p.upload(ctx, at, msg)
 	}
 	channel := channelOf(at.Chat)

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 // The channels and people of the tests besides those of every server.
@@ -130,7 +131,7 @@ func TestResolveWhoAsks(t *testing.T) {
 	s := reachingIn(t, slack.Options{})
 	chat, err := s.channel.Resolve(t.Context(), slacktest.Ben, "@ben")
 	require.NoError(t, err, "whoever asks was let in, by pairing perhaps")
-	s.send(channels.OutboundMessage{ID: "o1", Chat: chat, Text: "done"})
+	s.send(domain.Outbound{ID: "o1", Chat: chat, Text: "done"})
 	require.Equal(t, "done", s.Posted()[0].Text)
 }
 

@@ -23,10 +23,10 @@ func TestSenderConformance(t *testing.T) {
 		s.AddChannel(slacktest.Conversation{ID: "c1", Name: "c1", Kind: slacktest.Public, Members: []string{slacktest.BotUser}})
 		return channeltest.Platform{
 			Name: slack.Name, Push: true, Sender: s.channel,
-			Posted: func() []channels.OutboundMessage {
-				var posted []channels.OutboundMessage
+			Posted: func() []domain.Outbound {
+				var posted []domain.Outbound
 				for _, m := range s.Posted() {
-					posted = append(posted, channels.OutboundMessage{Channel: slack.Name, Chat: m.Channel, Thread: m.ThreadTS, Text: m.Text})
+					posted = append(posted, domain.Outbound{Channel: slack.Name, Chat: m.Channel, Thread: m.ThreadTS, Text: m.Text})
 				}
 				return posted
 			},
@@ -172,7 +172,7 @@ func TestDrafts(t *testing.T) {
 			t.Parallel()
 			s := sendingTo(t, slack.Options{})
 			msg := outgoing("o1", s.asked(), "")
-			msg.File = &channels.OutboundFile{Name: "a.go", Content: []byte("package a")}
+			msg.File, msg.Content = "a.go", []byte("package a")
 			if msg.Draft = s.draft("o1", msg.Thread); kind == "stream" {
 				msg.Draft = s.stream(msg.Thread)
 				s.Delete(slacktest.General, s.Posted()[0].TS)
@@ -188,7 +188,7 @@ func TestFiles(t *testing.T) {
 	t.Parallel()
 	s := sendingTo(t, slack.Options{})
 	msg := outgoing("o1", s.asked(), "the **code**")
-	msg.File = &channels.OutboundFile{Name: "main.go", Content: []byte("package main\n")}
+	msg.File, msg.Content = "main.go", []byte("package main\n")
 	found, err := s.channel.Find(s.ctx, msg)
 	require.NoError(t, err)
 	require.Zero(t, found)
@@ -209,7 +209,7 @@ func TestFiles(t *testing.T) {
 	found, err = s.channel.Find(s.ctx, other)
 	require.NoError(t, err)
 	require.Zero(t, found, "the same file with another ID is another message")
-	other.File = &channels.OutboundFile{Name: "empty.txt"}
+	other.File = "empty.txt"
 	s.send(other)
 	require.Len(t, s.Posted(), 2)
 }
@@ -220,7 +220,7 @@ func TestFind(t *testing.T) {
 	t.Run("in a direct message without a thread", func(t *testing.T) {
 		t.Parallel()
 		s := sendingTo(t, slack.Options{})
-		msg := channels.OutboundMessage{ID: "o1", Chat: dmChat, Text: "hi"}
+		msg := domain.Outbound{ID: "o1", Chat: dmChat, Text: "hi"}
 		for range 5 {
 			s.Say(slacktest.Ana, slacktest.DM, "chatter")
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -46,7 +47,7 @@ func (s *sending) asked() string {
 	return s.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" do something").TS
 }
 
-func (s *sending) send(msg channels.OutboundMessage) string {
+func (s *sending) send(msg domain.Outbound) string {
 	s.t.Helper()
 	sent, err := s.channel.Send(s.ctx, msg)
 	require.NoError(s.t, err)
@@ -54,13 +55,13 @@ func (s *sending) send(msg channels.OutboundMessage) string {
 }
 
 // outgoing is a reply in a thread of the channel that all are in.
-func outgoing(id, thread, text string) channels.OutboundMessage {
-	return channels.OutboundMessage{ID: id, Channel: slack.Name, Chat: generalChat, Thread: thread, Text: text}
+func outgoing(id, thread, text string) domain.Outbound {
+	return domain.Outbound{ID: id, Channel: slack.Name, Chat: generalChat, Thread: thread, Text: text}
 }
 
 // deliver sends a message as Deliver does: after an attempt that left no word it
 // looks for the message first, and it tries again until it is there.
-func (s *sending) deliver(msg channels.OutboundMessage) {
+func (s *sending) deliver(msg domain.Outbound) {
 	s.t.Helper()
 	for claimed := false; ; {
 		require.NoError(s.t, s.ctx.Err())

@@ -163,8 +163,8 @@ func (s *stage) deliver(c *slack.Channel, a asked, draft, text string) channels.
 	return sent
 }
 
-func (s *stage) reply(a asked, draft, text string) channels.OutboundMessage {
-	return channels.OutboundMessage{
+func (s *stage) reply(a asked, draft, text string) domain.Outbound {
+	return domain.Outbound{
 		ID: "o-" + a.id, Channel: slack.Name, Chat: a.msg.Chat, Thread: a.msg.Thread, Text: text, Draft: draft,
 	}
 }

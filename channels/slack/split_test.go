@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -99,7 +98,7 @@ func TestEveryPartFits(t *testing.T) {
 			for i, part := range parts {
 				msg := outgoing(fmt.Sprintf("o1.%d", i), thread, part.Text)
 				if part.File != "" {
-					msg.Text, msg.File = "", &channels.OutboundFile{Name: part.File, Content: []byte(part.Text)}
+					msg.Text, msg.File, msg.Content = "", part.File, []byte(part.Text)
 				} else if i%2 == 1 {
 					msg.Draft = s.draft(msg.ID, thread)
 				}

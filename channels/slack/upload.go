@@ -13,12 +13,12 @@ import (
 // upload sends a file. Nobody sees it before the last of its three calls, which is
 // the one attempt at the message.
 func (p *platform) upload(ctx context.Context, at chat.Place, msg chat.Message) (id string, err error) {
-	channel, content := channelOf(at.Chat), msg.File.Content
+	channel, content := channelOf(at.Chat), msg.Content
 	if len(content) == 0 {
 		content = []byte("\n") // Slack takes no empty files
 	}
 	place, err := ask(ctx, p, "files.getUploadURLExternal", func(ctx context.Context) (*slack.GetUploadURLExternalResponse, error) {
-		return p.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{FileName: msg.File.Name, FileSize: len(content)})
+		return p.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{FileName: msg.File, FileSize: len(content)})
 	})
 	if err != nil {
 		return "", err
@@ -31,7 +31,7 @@ func (p *platform) upload(ctx context.Context, at chat.Place, msg chat.Message) 
 	}
 	err = p.call(ctx, "files.completeUploadExternal", "", func(ctx context.Context) error {
 		_, err := p.api.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
-			Files:           []slack.FileSummary{{ID: place.FileID, Title: titleOf(msg.File.Name, msg.ID)}},
+			Files:           []slack.FileSummary{{ID: place.FileID, Title: titleOf(msg.File, msg.ID)}},
 			Channel:         channel,
 			ThreadTimestamp: at.Thread,
 			InitialComment:  mrkdwn(p.withMentions(msg.Text)),

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -20,7 +19,7 @@ import (
 // for calls of subagents and jobs.
 func TestApprovalInChats(t *testing.T) {
 	t.Parallel()
-	answered := func(m *channeltest.Memory, t *testing.T, n int, id, sender, text string) channels.OutboundMessage {
+	answered := func(m *channeltest.Memory, t *testing.T, n int, id, sender, text string) domain.Outbound {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()

@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -76,7 +75,7 @@ func deliver(t *testing.T, memory *channeltest.Memory, id, thread, text string) 
 	require.NoError(t, memory.Deliver(ctx, domain.Inbound{PlatformID: id, Chat: "c", Thread: thread, Sender: "ana", SenderName: "Ana", Text: text}))
 }
 
-func posted(t *testing.T, memory *channeltest.Memory, n int) []channels.OutboundMessage {
+func posted(t *testing.T, memory *channeltest.Memory, n int) []domain.Outbound {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -136,7 +135,7 @@ func TestJobs(t *testing.T) {
 		return err != nil && stored == nil && job.Removed && !job.Scheduled
 	}, patience, 10*time.Millisecond)
 	require.Eventually(t, func() bool {
-		return slices.ContainsFunc(memory.Posted(), func(m channels.OutboundMessage) bool { return m.Thread == "" && m.Text == "There are no jobs." })
+		return slices.ContainsFunc(memory.Posted(), func(m domain.Outbound) bool { return m.Thread == "" && m.Text == "There are no jobs." })
 	}, patience, 10*time.Millisecond, "the thread is another conversation")
 }
 

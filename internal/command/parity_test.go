@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -152,7 +151,7 @@ func TestMessageTool(t *testing.T) {
 	})
 }
 
-func sentTo(m channels.OutboundMessage) string { return m.Chat + " " + m.Thread + " " + m.Text }
+func sentTo(m domain.Outbound) string { return m.Chat + " " + m.Thread + " " + m.Text }
 
 // TestWhatAnAgentAndItsSubagentsHave compares their tools and their prompts.
 func TestWhatAnAgentAndItsSubagentsHave(t *testing.T) {

@@ -2,18 +2,25 @@ package domain
 
 import "time"
 
-// Outbound is a message to be delivered.
+// Outbound is a message to be delivered. The sender of a channel reads the fields up to
+// Replace.
 type Outbound struct {
-	ID         string
+	ID       string // the same in every attempt; stored in the platform's metadata where possible
+	Channel  string
+	Chat     string
+	Thread   string
+	ReplyTo  string // the platform's ID of the message that it answers; empty: none
+	Part     int    // numbers the messages of a long reply from 1; 0: sent whole
+	Text     string // Markdown; the description of a file, which may be empty
+	File     string // not empty: sent as a file with this name
+	Content  []byte // of the file; set when it is sent
+	Approval string // ID of the approval that it asks for; a channel without buttons adds how to answer
+	Draft    string // the platform's ID of the draft that becomes this message, or is removed for a file; empty: none
+	Replace  bool   // Draft is removed and the message posted anew
+
 	Turn       string
-	Channel    string
 	Session    string
-	Chat       string
-	Thread     string
-	Text       string
-	File       string // not empty: sent as a file with this name
 	Path       string // of the file, relative to the workspace; empty: Text is its content
-	Approval   string // ID of the approval that it asks for; empty: none
 	State      OutboxState
 	Fence      int64     // of the current claim
 	Claimed    bool      // an earlier claim was left open: the message may have been posted

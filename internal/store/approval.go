@@ -58,7 +58,7 @@ func (s *Store) AskApproval(ctx context.Context, a domain.Approval, timeout time
 		return tx.insertOutbox(ctx, domain.Outbound{
 			ID: outbox, Turn: t.ID, Session: t.Session, Channel: route.Channel, Chat: route.Chat, Thread: route.Thread,
 			Text: text, Approval: a.ID,
-		}, "", 0)
+		}, "")
 	})
 	return stored, outbox, err
 }

@@ -8,12 +8,14 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-const outboundColumns = `id, turn, channel, session, chat, thread, text, state, fence, claims, platform_id, error, file, path, approval, claimed_at`
+// outboundColumns are read by scanOutbound. A message answers the one that began its turn.
+const outboundColumns = `id, turn, channel, session, chat, thread, text, state, fence, claims, platform_id, error, file, path, approval, claimed_at, idx,
+	COALESCE((SELECT platform_id FROM inbox WHERE inbox.id = outbox.turn AND inbox.channel = outbox.channel AND inbox.chat = outbox.chat AND job = '' AND child = ''), '')`
 
 func scanOutbound(rows *sql.Rows) (out domain.Outbound, err error) {
 	var claims int
 	err = rows.Scan(&out.ID, &out.Turn, &out.Channel, &out.Session, &out.Chat, &out.Thread, &out.Text, &out.State, &out.Fence,
-		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path, &out.Approval, stamp{&out.ClaimedAt})
+		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path, &out.Approval, stamp{&out.ClaimedAt}, &out.Part, &out.ReplyTo)
 	out.Claimed = claims > 1
 	return out, err
 }

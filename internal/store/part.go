@@ -23,7 +23,7 @@ func (s *Store) Send(ctx context.Context, out domain.Outbound) error {
 			return nil
 		}
 		out.Session = t.Session
-		return tx.insertOutbox(ctx, out, "", 0)
+		return tx.insertOutbox(ctx, out, "")
 	})
 }
 
@@ -51,8 +51,8 @@ func (s *Store) SplitOutbox(ctx context.Context, id string, parts []domain.Part)
 		}
 		for i, part := range parts {
 			row := out
-			row.ID, row.Text, row.File = domain.PartID(id, i+1), part.Text, part.File
-			if err := tx.insertOutbox(ctx, row, id, i+1); err != nil {
+			row.ID, row.Part, row.Text, row.File = domain.PartID(id, i+1), i+1, part.Text, part.File
+			if err := tx.insertOutbox(ctx, row, id); err != nil {
 				return err
 			}
 			ids = append(ids, row.ID)
@@ -76,12 +76,12 @@ func (r *runner) parts(ctx context.Context, id string) ([]string, error) {
 }
 
 // insertOutbox creates a row unless it exists.
-func (r *runner) insertOutbox(ctx context.Context, out domain.Outbound, parent string, index int) error {
+func (r *runner) insertOutbox(ctx context.Context, out domain.Outbound, parent string) error {
 	_, err := r.exec(ctx, `INSERT INTO outbox (id, turn, session, channel, chat, thread, text, state, created_at, updated_at,
 			parent, idx, file, path, approval)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14) ON CONFLICT (id) DO NOTHING`,
 		out.ID, out.Turn, out.Session, out.Channel, out.Chat, out.Thread, out.Text, string(domain.OutboxPending), now(),
-		parent, index, out.File, out.Path, out.Approval)
+		parent, out.Part, out.File, out.Path, out.Approval)
 	return err
 }
 

@@ -81,7 +81,7 @@ func (r *runner) end(ctx context.Context, t *turnRow, status domain.TurnStatus, 
 	t.Outbox = domain.OutboxID(t.ID)
 	return r.insertOutbox(ctx, domain.Outbound{
 		ID: t.Outbox, Turn: t.ID, Session: t.Session, Channel: t.channel, Chat: t.chat, Thread: t.thread, Text: t.Reply,
-	}, "", 0)
+	}, "")
 }
 
 // touchSession creates the session if necessary and returns its epoch. On Postgres it
