@@ -17,7 +17,7 @@ func TestPicturesThatTheModelDoesNotTake(t *testing.T) {
 	path := filepath.Join(b.workspace, "cat.png")
 	require.NoError(t, os.WriteFile(path, []byte("picture"), 0o600))
 	b.accept(t, "m1", "look", false)
-	_, err := b.store.SaveGathered(t.Context(), "m1", domain.Gathered{
+	_, err := b.store.SaveEnriched(t.Context(), "m1", domain.Enriched{
 		Text: "look", Files: []domain.SavedFile{{Name: "cat.png", MIME: "image/png", Path: path}},
 	})
 	require.NoError(t, err)

@@ -43,7 +43,7 @@ func (a *Agent) enrich(ctx context.Context, in protocol.CompleteInput, attempt i
 		if err != nil {
 			return fmt.Errorf("read message %s: %w", id, err)
 		}
-		if message.Gathered != nil || message.Turn != "" {
+		if message.Enriched != nil || message.Turn != "" {
 			continue
 		}
 		if err := a.enrichOne(ctx, enricher, message, attempt); err != nil {
@@ -73,11 +73,11 @@ func (a *Agent) enrichOne(ctx context.Context, enricher channels.Enricher, messa
 	if err != nil {
 		return fmt.Errorf("enrich message %s: %w", message.ID, err)
 	}
-	failpoint.Hit("gather.done")
-	_, err = a.Store.SaveGathered(ctx, message.ID, domain.Gathered{
+	failpoint.Hit("enrich.done")
+	_, err = a.Store.SaveEnriched(ctx, message.ID, domain.Enriched{
 		Text: enrichedText(enriched), SenderName: enriched.SenderName, Zone: enriched.Zone, Files: enriched.Files,
 	})
-	failpoint.Hit("gather.stored")
+	failpoint.Hit("enrich.stored")
 	return err
 }
 
@@ -148,10 +148,10 @@ func (a *Agent) images(inbound []domain.Inbound) map[string][]llm.Image {
 	images := map[string][]llm.Image{}
 	room := imageLimit
 	for _, in := range inbound {
-		if in.Gathered == nil {
+		if in.Enriched == nil {
 			continue
 		}
-		for _, file := range in.Gathered.Files {
+		for _, file := range in.Enriched.Files {
 			if !imageTypes[file.MIME] {
 				continue
 			}

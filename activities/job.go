@@ -75,7 +75,7 @@ func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.F
 		Skip: a.Jobs.Overlap == dispatch.OverlapSkip && job.Kind != domain.JobAt,
 	}
 	f.Message.SenderName = job.SenderName
-	f.Message.Gathered = &domain.Gathered{Text: text, SenderName: job.SenderName, Zone: job.Zone}
+	f.Message.Enriched = &domain.Enriched{Text: text, SenderName: job.SenderName, Zone: job.Zone}
 	if own := f.Message.Session == domain.JobSession(job.ID); own && a.Jobs.Overlap == dispatch.OverlapAllow {
 		f.Beside = domain.JobSessionAt(job.ID, occurrence)
 	}
@@ -100,7 +100,7 @@ func (a *Agent) heartbeatFiring(_ context.Context, in protocol.FireInput) (f sto
 		route.Channel = domain.Heartbeat
 	}
 	f = store.Firing{Message: inbound(in, domain.JobSession(in.Job), route, text, in.Due.UTC().Format(time.RFC3339Nano)), Skip: true}
-	f.Message.Gathered = &domain.Gathered{Text: text}
+	f.Message.Enriched = &domain.Enriched{Text: text}
 	return f, "", nil
 }
 

@@ -75,7 +75,7 @@ func TestFire(t *testing.T) {
 		require.True(t, in.Push)
 		require.True(t, in.Queue)
 		require.Contains(t, in.Text, "[Scheduled job \"plants\" (j), due Mon 2026-03-02 09:00:00 CET]\nwater them\n")
-		require.Equal(t, &domain.Gathered{Text: in.Text, SenderName: "Ana", Zone: "Europe/Berlin"}, in.Gathered, "its channel is not asked for more")
+		require.Equal(t, &domain.Enriched{Text: in.Text, SenderName: "Ana", Zone: "Europe/Berlin"}, in.Enriched, "its channel is not asked for more")
 		require.Equal(t, result, c.fire(t, "j", "2026-03-02T08:00:00Z"), "a retry")
 		require.Equal(t, []string{in.ID, in.ID}, c.signalled, "which signals again, for a signal may have been lost")
 		require.Equal(t, "the previous run is still active", c.fire(t, "j", "2026-03-03T08:00:00Z").Skipped)

@@ -61,7 +61,7 @@ var retries = slacktest.RetryDelays(100*time.Millisecond, time.Second, 2*time.Se
 func TestSlackCrash(t *testing.T) {
 	t.Parallel()
 	points := []string{
-		"accept.start", "accept.stored", "accept.signalled", "gather.done", "gather.stored",
+		"accept.start", "accept.stored", "accept.signalled", "enrich.done", "enrich.stored",
 		"tool.start", "tool.before", "tool.after", "tool.stored", "deliver.claimed", "deliver.sent", "deliver.stored",
 	}
 	for step := 1; step <= 2; step++ {

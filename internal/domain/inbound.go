@@ -25,7 +25,7 @@ type Inbound struct {
 	Command    Command
 	AcceptedAt time.Time
 	Turn       string    // the turn that consumed it; empty: none yet
-	Gathered   *Gathered // nil: not gathered yet
+	Enriched   *Enriched // nil: not enriched yet
 	Child      string    // call key of the subagent whose report this is
 	Job        string    // ID of the job that sent it
 }
@@ -39,8 +39,8 @@ type File struct {
 	URL  string `json:"url"`  // where the channel fetches it
 }
 
-// Gathered is what a channel added to a message after it was accepted.
-type Gathered struct {
+// Enriched is what a channel added to a message after it was accepted.
+type Enriched struct {
 	Text       string      `json:"text"` // the message as the model reads it
 	SenderName string      `json:"sender_name,omitempty"`
 	Zone       string      `json:"zone,omitempty"` // IANA name of the sender's time zone
@@ -56,16 +56,16 @@ type SavedFile struct {
 
 // Said returns the message's text as the model reads it.
 func (in Inbound) Said() string {
-	if in.Gathered != nil {
-		return in.Gathered.Text
+	if in.Enriched != nil {
+		return in.Enriched.Text
 	}
 	return in.Text
 }
 
 // Name returns the sender's name; empty if unknown.
 func (in Inbound) Name() string {
-	if in.Gathered != nil && in.Gathered.SenderName != "" {
-		return in.Gathered.SenderName
+	if in.Enriched != nil && in.Enriched.SenderName != "" {
+		return in.Enriched.SenderName
 	}
 	return in.SenderName
 }

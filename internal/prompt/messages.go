@@ -159,8 +159,8 @@ func contextOf(m domain.Message, in domain.Inbound, now time.Time) Context {
 		at = m.CreatedAt
 	}
 	zone := now.Location()
-	if in.Gathered != nil && in.Gathered.Zone != "" {
-		if theirs, err := time.LoadLocation(in.Gathered.Zone); err == nil {
+	if in.Enriched != nil && in.Enriched.Zone != "" {
+		if theirs, err := time.LoadLocation(in.Enriched.Zone); err == nil {
 			zone = theirs
 		}
 	}

@@ -14,7 +14,7 @@ import (
 const sweepAfter = 30 * time.Second
 
 const inboundColumns = `inbox.seq, inbox.id, inbox.platform_id, inbox.session, inbox.channel, inbox.chat, inbox.thread,
-	inbox.sender, inbox.sender_name, inbox.text, inbox.files, inbox.gathered, inbox.command, inbox.push, inbox.queue,
+	inbox.sender, inbox.sender_name, inbox.text, inbox.files, inbox.enriched, inbox.command, inbox.push, inbox.queue,
 	inbox.child, inbox.job, inbox.sent_at, inbox.accepted_at, COALESCE(inbox.turn, '')`
 
 func scanInbound(rows *sql.Rows) (in domain.Inbound, err error) {
@@ -26,7 +26,7 @@ func inboundFields(in *domain.Inbound) []any {
 		&in.Seq, &in.ID, &in.PlatformID, &in.Session, &in.Channel, &in.Chat, &in.Thread,
 		&in.Sender, &in.SenderName, &in.Text,
 		document{&in.Files},
-		document{&in.Gathered},
+		document{&in.Enriched},
 		&in.Command, &in.Push, &in.Queue,
 		&in.Child, &in.Job,
 		stamp{&in.SentAt},
@@ -69,7 +69,7 @@ func (r *runner) accept(ctx context.Context, in domain.Inbound) (stored domain.I
 	if err != nil {
 		return domain.Inbound{}, false, err
 	}
-	gathered, err := encode(in.Gathered != nil, in.Gathered)
+	enriched, err := encode(in.Enriched != nil, in.Enriched)
 	if err != nil {
 		return domain.Inbound{}, false, err
 	}
@@ -80,11 +80,11 @@ func (r *runner) accept(ctx context.Context, in domain.Inbound) (stored domain.I
 	}
 	accepted := now()
 	stored, fresh, err = one(ctx, r, scanAccepted, `INSERT INTO inbox
-		(id, platform_id, session, channel, chat, thread, sender, sender_name, text, files, gathered, command, push, queue,
+		(id, platform_id, session, channel, chat, thread, sender, sender_name, text, files, enriched, command, push, queue,
 			child, job, sent_at, accepted_at, next_sweep_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 		ON CONFLICT (id) DO NOTHING RETURNING `+inboundColumns+`, `+previousColumn,
-		in.ID, in.PlatformID, in.Session, in.Channel, in.Chat, in.Thread, in.Sender, in.SenderName, in.Text, files, gathered,
+		in.ID, in.PlatformID, in.Session, in.Channel, in.Chat, in.Thread, in.Sender, in.SenderName, in.Text, files, enriched,
 		string(in.Command), in.Push, in.Queue, in.Child, in.Job, in.SentAt, accepted, accepted.Add(sweepAfter))
 	if err != nil || fresh {
 		return stored, fresh, err

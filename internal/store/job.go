@@ -145,7 +145,7 @@ func (r *runner) job(ctx context.Context, id string) (domain.Job, bool, error) {
 
 // Firing is one occurrence of a job or the heartbeat.
 type Firing struct {
-	Message domain.Inbound // with what a channel would be asked for in Gathered
+	Message domain.Inbound // with what a channel would be asked for in Enriched
 	Job     string         // whose message it is; empty: nobody's
 	Last    bool           // the job has then done what it was for
 	Skip    bool           // only if all its earlier messages in the session are answered

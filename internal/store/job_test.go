@@ -113,7 +113,7 @@ func (b *bundle) unsettled(t *testing.T) (ids []string) {
 func firing(job, id string) store.Firing {
 	in := message(id)
 	in.Session = domain.JobSession(job)
-	in.Gathered = &domain.Gathered{Text: in.Text, Zone: "Europe/Berlin"}
+	in.Enriched = &domain.Enriched{Text: in.Text, Zone: "Europe/Berlin"}
 	return store.Firing{Message: in, Job: job}
 }
 
@@ -123,7 +123,7 @@ func jobFires(t *testing.T, b *bundle) {
 	stored, err := b.Fire(t.Context(), first)
 	require.NoError(t, err)
 	require.Equal(t, "job:j1", stored.Session)
-	require.Equal(t, first.Message.Gathered, stored.Gathered)
+	require.Equal(t, first.Message.Enriched, stored.Enriched)
 	again := firing("j1", "f1")
 	again.Skip = true
 	same, err := b.Fire(t.Context(), again)

@@ -158,7 +158,7 @@ func (r *runner) lockSession(ctx context.Context, session string) error {
 }
 
 func (r *runner) removeTurn(ctx context.Context, t turnRow) error {
-	_, err := r.exec(ctx, `UPDATE inbox SET turn = $3, text = '', sender = '', sender_name = '', platform_id = '', files = '', gathered = ''
+	_, err := r.exec(ctx, `UPDATE inbox SET turn = $3, text = '', sender = '', sender_name = '', platform_id = '', files = '', enriched = ''
 		WHERE session = $1 AND turn = $2`, t.Session, t.ID, removedTurn)
 	if err != nil {
 		return err

@@ -106,7 +106,7 @@ func (b *bundle) told(t *testing.T, id string) {
 	in.Text, in.SenderName = "my word is "+secret, "Ana "+secret
 	_, _, err := b.Accept(t.Context(), in)
 	require.NoError(t, err)
-	_, err = b.SaveGathered(t.Context(), id, domain.Gathered{Text: secret})
+	_, err = b.SaveEnriched(t.Context(), id, domain.Enriched{Text: secret})
 	require.NoError(t, err)
 	b.begin(t, step(id, 1, id))
 	claimed, err := b.ClaimDraft(t.Context(), id)

@@ -52,7 +52,7 @@ func (b *bundle) turn(t *testing.T, id, chat, sender, zone string) {
 	_, _, err := b.store.Accept(t.Context(), domain.Inbound{ID: id, Session: session, Channel: "test", Chat: chat, Sender: sender, Text: "hi", Push: true})
 	require.NoError(t, err)
 	if zone != "" {
-		_, err = b.store.SaveGathered(t.Context(), id, domain.Gathered{Text: "hi", Zone: zone})
+		_, err = b.store.SaveEnriched(t.Context(), id, domain.Enriched{Text: "hi", Zone: zone})
 		require.NoError(t, err)
 	}
 	_, err = b.store.Begin(t.Context(), store.BeginInput{Session: session, Channel: "test", Turn: id, Step: 1, Messages: []string{id}})

@@ -87,10 +87,10 @@ func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Re
 // usualZone is the zone of who began a turn; empty if it is not known.
 func (j *Jobs) usualZone(ctx context.Context, turn string) (string, error) {
 	in, err := j.o.Store.Inbound(ctx, turn)
-	if err != nil || in.Gathered == nil {
+	if err != nil || in.Enriched == nil {
 		return "", err
 	}
-	return in.Gathered.Zone, nil
+	return in.Enriched.Zone, nil
 }
 
 func (j *Jobs) list(ctx context.Context, call tool.Call) (tool.Result, error) {

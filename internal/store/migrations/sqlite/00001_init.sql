@@ -12,7 +12,7 @@ CREATE TABLE sessions (
     updated_at BIGINT NOT NULL
 ) WITHOUT ROWID;
 
--- seq follows the commit order within a session. files and gathered are JSON or empty.
+-- seq follows the commit order within a session. files and enriched are JSON or empty.
 -- child is the subagent whose report the message is, job the job that sent it.
 CREATE TABLE inbox (
     seq           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -26,7 +26,7 @@ CREATE TABLE inbox (
     sender_name   TEXT NOT NULL,
     text          TEXT NOT NULL,
     files         TEXT NOT NULL,
-    gathered      TEXT NOT NULL,
+    enriched      TEXT NOT NULL,
     command       TEXT NOT NULL,
     push          BOOLEAN NOT NULL,
     queue         BOOLEAN NOT NULL,

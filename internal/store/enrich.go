@@ -8,16 +8,16 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// SaveGathered stores what belongs to a message. The first writer wins; all are
-// given what is stored. ErrNotFound if the message was never accepted. The commit is
-// asynchronous: it can be gathered again.
-func (s *Store) SaveGathered(ctx context.Context, id string, g domain.Gathered) (in domain.Inbound, err error) {
+// SaveEnriched stores what a channel added to a message. The first writer wins; all
+// writers are returned the stored message. ErrNotFound if the message was never accepted.
+// The commit is asynchronous: the message can be enriched again.
+func (s *Store) SaveEnriched(ctx context.Context, id string, g domain.Enriched) (in domain.Inbound, err error) {
 	text, err := encode(true, g)
 	if err != nil {
-		return domain.Inbound{}, fmt.Errorf("save what belongs to message %s: %w", id, err)
+		return domain.Inbound{}, fmt.Errorf("save the enriched message %s: %w", id, err)
 	}
-	err = s.write(ctx, "save what belongs to message "+id, asyncCommit, func(tx *runner) error {
-		if _, err := tx.exec(ctx, `UPDATE inbox SET gathered = $2 WHERE id = $1 AND gathered = ''`, id, text); err != nil {
+	err = s.write(ctx, "save the enriched message "+id, asyncCommit, func(tx *runner) error {
+		if _, err := tx.exec(ctx, `UPDATE inbox SET enriched = $2 WHERE id = $1 AND enriched = ''`, id, text); err != nil {
 			return err
 		}
 		in, err = tx.inbound(ctx, id)
