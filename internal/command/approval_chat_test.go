@@ -54,7 +54,7 @@ func TestApprovalInChats(t *testing.T) {
 		answered(memory, t, 5, "4", "ana", "/approve "+asked.Approval)
 		require.FileExists(t, filepath.Join(n.cfg.Workspace, "effect"))
 		require.Contains(t, answered(memory, t, 6, "5", "ana", "/approve "+asked.Approval).Text, "Already approved by memory:ana.")
-		require.Contains(t, n.ask(t, "main", "/deny "+asked.Approval).Text, "already")
+		require.Contains(t, n.ask(t, "main", "/deny "+asked.Approval).Text, "Already approved")
 	})
 
 	t.Run("a call of a subagent's, by who may", func(t *testing.T) {

@@ -89,7 +89,7 @@ func TestApprovals(t *testing.T) {
 	require.Equal(t, "Approved. `exec`: echo pushed\n", answered.out)
 	again, err := h.holdfast(ctx, t, "approvals", "approve", id)
 	require.NoError(t, err, again.err)
-	require.Contains(t, again.out, "approved already")
+	require.Contains(t, again.out, "Already approved")
 	reply, err := io.ReadAll(out)
 	require.NoError(t, err)
 	require.NoError(t, chat.Wait())

@@ -41,7 +41,7 @@ func TestModelCommand(t *testing.T) {
 		require.Contains(t, n.ask(t, "main", "/model").Text, "`other/a/b` answers in this conversation, `scripted/model` in others")
 		require.Equal(t, "echo 1", n.ask(t, "elsewhere", "hi").Text)
 
-		require.Contains(t, n.ask(t, "main", "/model Default").Text, "`scripted/model` answers, as configured")
+		require.Contains(t, n.ask(t, "main", "/model Default").Text, "`scripted/model`, the configured model, answers")
 		require.Equal(t, "echo 2", n.ask(t, "main", "hi").Text)
 		require.Empty(t, other.Invalid())
 		require.Empty(t, usual.Invalid())
