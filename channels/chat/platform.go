@@ -4,6 +4,12 @@
 // A platform's package implements [Platform] and as many of the optional
 // abilities as the platform has; the core asks for them by type assertion and
 // does without those that are missing.
+//
+// Starters run the half that receives ([NewReceiver]); workers use those that write
+// ([NewOutbound]), add names, files and earlier messages ([NewEnricher]) and find
+// recipients ([NewResolver]). A platform's channel embeds the four. Its Receive parses what
+// is delivered into a [Post], [Click] or [Command] and hands it to the [Inbox], often by
+// [Webhook] or [Inbox.Poll]. The node package lists the platforms.
 package chat
 
 import (

@@ -10,7 +10,7 @@ import (
 
 // The pauses between attempts.
 const (
-	FirstPause = 100 * time.Millisecond
+	firstPause = 100 * time.Millisecond
 	LastPause  = 30 * time.Second
 )
 
@@ -18,14 +18,14 @@ const (
 // with growing pauses that are at least as long as the platform asked for. An attempt that
 // lasted a while, such as a connection, starts over with a short pause.
 func Retry(ctx context.Context, log *slog.Logger, what string, attempt func(context.Context) error) error {
-	for pause := FirstPause; ; pause = min(2*pause, LastPause) {
+	for pause := firstPause; ; pause = min(2*pause, LastPause) {
 		began := time.Now()
 		err := attempt(ctx)
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if time.Since(began) > LastPause {
-			pause = FirstPause
+			pause = firstPause
 		}
 		wait := pause
 		if failed := remote.As(err); failed != nil {
