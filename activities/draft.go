@@ -33,7 +33,7 @@ func (d drafts) PostedDraft(ctx context.Context, turn, platformID string) (bool,
 }
 
 // takeDraft returns the draft that the reply takes over, and whether there is one. From
-// then on nobody else changes it. One whose place was never recorded is looked for.
+// then on nothing else changes it. One whose place was never recorded is looked for.
 func (o *Outbox) takeDraft(ctx context.Context, out domain.Outbound) (draft domain.Draft, drafted bool, err error) {
 	if out.ID != domain.OutboxID(out.Turn) {
 		return domain.Draft{}, false, nil

@@ -28,7 +28,7 @@ type Model struct {
 // Title is the model as a user names it.
 func (m Model) Title() string { return m.Service + "/" + m.Name }
 
-// configured is the model that answers where nobody chose another.
+// configured is the model that answers unless a session has chosen another.
 func (a *Agent) configured() Model {
 	return Model{Provider: a.Model.Provider, Service: a.Model.Service, Name: a.Model.Name}
 }

@@ -44,7 +44,7 @@ type Drafts interface {
 	// ClaimDraft is called before a draft is posted. It reports false if none may be: the
 	// turn has one already, or has ended.
 	ClaimDraft(ctx context.Context, turn string) (bool, error)
-	// Draft returns the turn's draft; an error if there is none.
+	// Draft returns the turn's draft, or an error without one.
 	Draft(ctx context.Context, turn string) (domain.Draft, error)
 	// PostedDraft records where the draft is. It reports false if the reply went out
 	// without it in the meantime: the caller removes it.

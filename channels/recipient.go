@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// RecipientResolver is a [Sender] that can also write to chats from which nobody wrote.
+// RecipientResolver is a [Sender] that can also write to chats from which no message was received.
 type RecipientResolver interface {
 	// Resolve returns the chat that a person means by to ("#ops", "@ana", or the
 	// platform's ID), if that sender may write there too. The error says, for a model to

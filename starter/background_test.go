@@ -13,20 +13,20 @@ import (
 func TestBackgroundReplies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	unasked := func(after time.Time) []domain.BackgroundReply {
+	background := func(after time.Time) []domain.BackgroundReply {
 		t.Helper()
 		all, err := b.Background(t.Context(), "test:c1", after)
 		require.NoError(t, err)
 		return all
 	}
-	require.Empty(t, unasked(time.Time{}))
+	require.Empty(t, background(time.Time{}))
 
 	m := b.accept(t, inbound("1", "hi")).Message
 	b.begin(t, m, 1, m)
 	_, err := b.store.AddJob(t.Context(), domain.Job{ID: "j", Name: "plants", Kind: domain.JobEvery, Spec: "60"}, m, 5)
 	require.NoError(t, err)
 	b.answer(t, m, 1, "hello")
-	require.Empty(t, unasked(time.Time{}), "somebody wrote for it")
+	require.Empty(t, background(time.Time{}), "it answers a person")
 
 	job, err := b.store.Job(t.Context(), "j")
 	require.NoError(t, err)
@@ -35,10 +35,10 @@ func TestBackgroundReplies(t *testing.T) {
 	require.NoError(t, err)
 	b.begin(t, "f1", 1, "f1")
 	b.answer(t, "f1", 1, "water them")
-	all := unasked(time.Time{})
+	all := background(time.Time{})
 	require.Len(t, all, 1)
 	require.Equal(t, domain.BackgroundReply{
 		Turn: "f1", Cause: domain.CauseJob, Label: "plants", Status: domain.ReplyDone, Text: "water them", EndedAt: all[0].EndedAt,
 	}, all[0])
-	require.Empty(t, unasked(all[0].EndedAt))
+	require.Empty(t, background(all[0].EndedAt))
 }

@@ -25,7 +25,7 @@ func (s *Starter) Message(ctx context.Context, id string) (domain.Reply, error) 
 	}
 	state := domain.Reply{Message: inbound.ID, Session: inbound.Session, Status: domain.ReplyQueued}
 	if turn == nil {
-		// Nobody may be there for a turn before it that nobody wrote for.
+		// No client may be watching an earlier turn that answers no person.
 		if fetched := !inbound.Push && inbound.Command == ""; fetched {
 			state.Approvals, err = s.approvals(ctx, inbound)
 		}

@@ -35,7 +35,7 @@ type turn struct {
 
 // outcome is how a run of a turn ended.
 type outcome struct {
-	outbox     string                // the reply to deliver; empty if there is none
+	outbox     string                // the reply to deliver, if any
 	unfinished bool                  // the next run continues it
 	untouched  []protocol.MessageRef // taken from the queue but not consumed
 }

@@ -38,17 +38,17 @@ func Hold(domain.Inbound) *Answer { return nil }
 type Backend struct {
 	answer func(domain.Inbound) *Answer
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced at every change
-	messages map[string]*message
-	accepted []domain.Inbound
-	calls    int
-	watching int
-	failing  int
-	release  chan struct{} // not nil: Accept waits for it
-	paired   map[[2]string]bool
-	cursors  map[[2]string]string                // by channel and name
-	unasked  map[string][]domain.BackgroundReply // by session
+	mu         sync.Mutex
+	changed    chan struct{} // closed and replaced at every change
+	messages   map[string]*message
+	accepted   []domain.Inbound
+	calls      int
+	watching   int
+	failing    int
+	release    chan struct{} // not nil: Accept waits for it
+	paired     map[[2]string]bool
+	cursors    map[[2]string]string                // by channel and name
+	background map[string][]domain.BackgroundReply // by session
 }
 
 type message struct {
@@ -63,7 +63,7 @@ func NewBackend(answer func(domain.Inbound) *Answer) *Backend {
 	if answer == nil {
 		answer = Echo
 	}
-	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, cursors: map[[2]string]string{}, unasked: map[string][]domain.BackgroundReply{}}
+	return &Backend{answer: answer, changed: make(chan struct{}), messages: map[string]*message{}, paired: map[[2]string]bool{}, cursors: map[[2]string]string{}, background: map[string][]domain.BackgroundReply{}}
 }
 
 // MessageID is [domain.MessageID].
@@ -207,25 +207,25 @@ func (b *Backend) Background(_ context.Context, session string, after time.Time)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var replies []domain.BackgroundReply
-	for _, r := range b.unasked[session] {
-		if r.EndedAt.After(after) && len(replies) < unaskedLimit {
+	for _, r := range b.background[session] {
+		if r.EndedAt.After(after) && len(replies) < backgroundLimit {
 			replies = append(replies, r)
 		}
 	}
 	return replies, nil
 }
 
-// unaskedLimit is that of [channels.Backend].
-const unaskedLimit = 100
+// backgroundLimit is that of [channels.Backend].
+const backgroundLimit = 100
 
-// Say has a reply come unasked in a session, now unless it has EndedAt.
+// Say adds a background reply to a session; it ends now unless EndedAt is set.
 func (b *Backend) Say(session string, r domain.BackgroundReply) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r.EndedAt.IsZero() {
 		r.EndedAt = time.Now().UTC()
 	}
-	b.unasked[session] = append(b.unasked[session], r)
+	b.background[session] = append(b.background[session], r)
 }
 
 // Emit lets an event happen to the accepted message with this ID of ours. An

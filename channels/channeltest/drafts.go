@@ -63,7 +63,7 @@ func (d *Drafts) DropDraft(_ context.Context, turn string) error {
 }
 
 // Take has the turn's reply take its draft over, and returns where that is; empty if
-// there is none or its place is unknown.
+// it does not exist or its place is unknown.
 func (d *Drafts) Take(turn string) (platformID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

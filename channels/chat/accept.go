@@ -30,7 +30,7 @@ type handler struct {
 	accepted throttle  // messages that were accepted lately
 	told     *throttle // who was told lately that they are not allowed
 
-	background context.Context // of what is told to people while nobody waits for it
+	background context.Context // for notices to people that no caller waits for
 	telling    errgroup.Group
 }
 

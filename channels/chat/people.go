@@ -64,7 +64,7 @@ func (p *People) Put(id string, profile Profile) {
 }
 
 // Named returns the ID of the only cached person, or chat, of this name, whatever its
-// case; empty if there are none or several.
+// case; empty if none or several match.
 func (p *People) Named(name string, person bool) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

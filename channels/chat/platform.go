@@ -67,7 +67,7 @@ type Place struct {
 	Chat    string // the platform's ID of the chat, as in [domain.Inbound]
 	Thread  string // empty: none
 	ReplyTo string // the platform's ID of the message that is answered; empty: none
-	Person  string // the platform's ID of the person who is answered; empty: nobody in particular
+	Person  string // the platform's ID of the person who is answered, if any
 }
 
 // Message is one message as the core wants it shown.
@@ -181,7 +181,7 @@ type Posted struct {
 	Message   string // the outbox ID that it carries; empty: none
 	Draft     bool   // it stands for that message
 	Approval  string
-	Streaming bool // a stream that nobody has stopped
+	Streaming bool // a stream that was not stopped
 	Empty     bool // nothing is in it
 }
 

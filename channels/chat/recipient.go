@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Addresses is a [Platform] on which we can write to chats from which nobody wrote.
+// Addresses is a [Platform] on which we can write to chats from which no message was received.
 type Addresses interface {
 	// Recipient parses how a person names a recipient: "#ops", "@ana", or an ID.
 	Recipient(ctx context.Context, to string) (Recipient, error)
-	// FindChat returns the chat with this ID or name that we are in; nil if there is none.
+	// FindChat returns the chat with this ID or name that we are in, or nil.
 	FindChat(ctx context.Context, name string) (*Chat, error)
 	// IsMember reports whether a person is in a chat.
 	IsMember(ctx context.Context, chat, person string) (bool, error)

@@ -41,7 +41,7 @@ type Webhook struct {
 	Verify func(header http.Header, body []byte) error
 	// Read returns what a request delivers; nil if nothing, then reply is the response.
 	Read func(header http.Header, body []byte) (d Delivery, reply any, err error)
-	// Confirm answers the GET by which some platforms check the address; nil: there is none.
+	// Confirm answers the GET by which some platforms check the address; nil: not supported.
 	Confirm func(query url.Values) (answer string, ok bool)
 	// Reply is the response that has the answer to a [Command]; nil: an empty one.
 	Reply  func(answer string) any
@@ -90,7 +90,7 @@ func (w *Webhook) Serve(ctx context.Context, in Inbox) error {
 	defer cancel()
 	if err := server.Shutdown(grace); err != nil {
 		w.Logger.Warn("messages were still being accepted", "err", err)
-		_ = server.Close() // there is nobody to tell
+		_ = server.Close() // an error cannot be reported
 	}
 	<-failed
 	w.Logger.Info("stopped")
@@ -174,5 +174,5 @@ func respond(out http.ResponseWriter, reply any) {
 		return
 	}
 	out.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(out).Encode(reply) // a client that is gone is nobody to tell
+	_ = json.NewEncoder(out).Encode(reply) // an error means that the client is gone
 }

@@ -1,6 +1,6 @@
 // Package cli is the terminal channel: it sends one message and prints the reply, or
-// holds a conversation. It is a client of a running agent. The only state of its own
-// are notes of messages whose reply no terminal has shown yet.
+// holds a conversation. It is a client of a running agent, and keeps notes of messages
+// whose reply no terminal has shown yet.
 package cli
 
 import (

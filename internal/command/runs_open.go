@@ -15,7 +15,7 @@ import (
 type runs struct {
 	temporal  *dispatch.Client
 	namespace string
-	ui        string // URL of the embedded engine's UI; empty if there is none
+	ui        string // URL of the embedded engine's UI, if any
 }
 
 // openRuns connects to the configured Temporal, or to the engine that runs on this

@@ -54,7 +54,7 @@ type sessionView struct {
 	turn      string // number or ID; empty: all
 	json      bool
 	full      bool
-	ui        string // URL of the running UI; empty if there is none
+	ui        string // URL of the running UI, if any
 	namespace string
 }
 

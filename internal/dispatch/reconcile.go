@@ -40,7 +40,7 @@ func (d *Dispatcher) Reconcile(ctx context.Context) {
 	}
 }
 
-// ReconcileAll is a pass over everything, however recent and whoever claimed it. A process
+// ReconcileAll is a pass over everything, including recent and claimed rows. A process
 // calls it when it starts.
 func (d *Dispatcher) ReconcileAll(ctx context.Context) {
 	now := time.Now()

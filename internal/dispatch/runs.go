@@ -108,7 +108,7 @@ func pendingActivity(info *workflowpb.PendingActivityInfo) PendingActivity {
 	return pending
 }
 
-// Summary returns a run's summary as the UI shows it; empty if there is none.
+// Summary returns a run's summary as the UI shows it, or an empty string.
 func (c *Client) Summary(ctx context.Context, run Run) string {
 	described, err := c.sdk.DescribeWorkflow(ctx, run.WorkflowID, run.RunID)
 	if err != nil {

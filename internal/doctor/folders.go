@@ -28,7 +28,7 @@ func (d *doctor) checkConfig(home string) {
 	cfg, err := config.LoadFile("", options)
 	if err != nil {
 		for problem := range strings.SplitSeq(err.Error(), "\n") {
-			d.fail("config", "correct "+path+", or the HOLDFAST_ variable if one is named; `holdfast init` writes a config if there is none", "%s", problem)
+			d.fail("config", "correct "+path+", or the HOLDFAST_ variable if one is named; `holdfast init` creates a missing config", "%s", problem)
 		}
 		if cfg, err = config.Load(strings.NewReader(""), options); err != nil {
 			cfg = config.Default(home)

@@ -45,7 +45,7 @@ func tryLock(root *os.Root) (*os.File, error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	// Some file systems have no locks; do without there.
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
-		// A lock on a removed file excludes nobody.
+		// A lock on a removed file excludes no one.
 		named, err := root.Stat(lockFile)
 		if err == nil && os.SameFile(mine, named) {
 			return f, nil

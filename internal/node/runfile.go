@@ -26,7 +26,7 @@ type RunInfo struct {
 
 func RunFile(data string) string { return filepath.Join(data, "run.json") }
 
-// ReadRun reads run.json in a data directory; the zero value if there is none.
+// ReadRun reads run.json in a data directory, or the zero value.
 func ReadRun(data string) (RunInfo, error) {
 	raw, err := os.ReadFile(RunFile(data))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ type Context struct {
 }
 
 // User returns a user message's text followed by its context. Each value stays on
-// one line, whoever chose it.
+// one line, since people choose it.
 func User(content string, c Context) string {
 	var b strings.Builder
 	if content = strings.TrimRight(content, " \t\r\n"); content != "" {

@@ -14,7 +14,7 @@ import (
 // Skill describes a skill.
 type Skill struct {
 	Name        string   // one line: from the front matter, else the folder's name
-	Description string   // one line; the name if there is none
+	Description string   // one line; defaults to the name
 	Location    string   // absolute path of its SKILL.md, in the workspace
 	Builtin     bool     // comes with Holdfast
 	Always      bool     // asks to be in every prompt

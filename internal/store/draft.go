@@ -48,7 +48,7 @@ func (s *Store) Draft(ctx context.Context, turn string) (domain.Draft, error) {
 }
 
 // TakeDraft has the turn's reply take over its draft and returns that as it then
-// is: from now on PostedDraft reports false. ErrNotFound if there is none.
+// is: from now on PostedDraft reports false. ErrNotFound if the turn has no draft.
 func (s *Store) TakeDraft(ctx context.Context, turn string) (d domain.Draft, err error) {
 	err = s.write(ctx, "take draft of "+turn, syncCommit, func(tx *runner) error {
 		d, err = must(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)

@@ -24,7 +24,7 @@ type Import struct {
 // ImportTurn is a turn from another system.
 type ImportTurn struct {
 	ID       string
-	Scope    string           // whose memory it belongs to; empty: nobody's
+	Scope    string           // the memory scope it belongs to; empty: none
 	Past     bool             // memory has taken it in: the model is not shown it again
 	Messages []domain.Message // in order, with CreatedAt; each call has one result
 }

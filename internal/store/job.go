@@ -146,10 +146,10 @@ func (r *runner) job(ctx context.Context, id string) (domain.Job, bool, error) {
 // Firing is one occurrence of a job or the heartbeat.
 type Firing struct {
 	Message domain.Inbound // with what a channel would be asked for in Enriched
-	Job     string         // whose message it is; empty: nobody's
+	Job     string         // the job of the message; empty: not of a job
 	Last    bool           // the job has then done what it was for
 	Skip    bool           // only if all its earlier messages in the session are answered
-	Beside  string         // another session, to be used in that case; empty: there is none
+	Beside  string         // another session, to be used in that case; empty: none
 }
 
 // Fire accepts the message of a firing once. ErrNotFound if the job is not active,

@@ -194,7 +194,7 @@ func (r *runner) insertUsers(ctx context.Context, rows []domain.Message, turn st
 	return rows, nil
 }
 
-// lastStep returns the step of the last completion; 0 if there is none.
+// lastStep returns the step of the last completion, or 0.
 func lastStep(rows []domain.Message) int {
 	last := 0
 	for _, m := range rows {

@@ -19,7 +19,7 @@ type UsageKey string
 
 // The keys of usage. A subagent's calls are those of the conversation that it works
 // for, and of the sender whose turn spawned it. What is not known any more, since
-// its session was removed, or is nobody's has the key "".
+// its session was removed, or that belongs to none has the key "".
 const (
 	UsageByDay     UsageKey = "day" // 2026-11-21
 	UsageBySession UsageKey = "session"

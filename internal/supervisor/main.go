@@ -13,7 +13,7 @@ import (
 )
 
 // Main is the supervisor process. args is the directory of one key. It returns the
-// process's exit status when the command has ended, or if there is none to run.
+// process's exit status when the command has ended, or if no command was given.
 func Main(args []string) int {
 	if len(args) != 1 {
 		fmt.Fprintln(os.Stderr, "usage: supervise DIR")

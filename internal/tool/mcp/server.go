@@ -171,7 +171,7 @@ func (s *server) keep(ctx context.Context, session *session) {
 	}
 }
 
-// connected returns the session, connecting first if there is none.
+// connected returns the session, connecting first if necessary.
 func (s *server) connected(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	session, next := s.session, s.next

@@ -12,7 +12,7 @@ import (
 // backend is a search service.
 type backend struct {
 	name     string
-	baseURL  string // default; empty if there is none
+	baseURL  string // default, if any
 	needsKey bool
 	needs    string // what must be configured
 	service  func(Search) Service
