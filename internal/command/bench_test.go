@@ -23,7 +23,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
-	"github.com/holdfast-ai/holdfast/internal/llm/demo"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
 // floorQueue is the task queue of the bare workflow.
@@ -42,9 +42,7 @@ func floorWorkflow(ctx workflow.Context) error {
 // The kinds alternate to run under equal conditions. It prints a table without
 // assertions.
 func BenchmarkMessage(b *testing.B) {
-	stub, stop, err := demo.Start(b.Context())
-	require.NoError(b, err)
-	b.Cleanup(stop)
+	stub := llmtest.NewStub(b, strings.Repeat("an answer\n", 60))
 	n := startNode(b, stub)
 	w := worker.New(n.client, floorQueue, worker.Options{
 		WorkflowTaskPollerBehavior: worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),

@@ -13,7 +13,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
-	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest/wire"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 )

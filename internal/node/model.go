@@ -33,14 +33,14 @@ type Model struct {
 // key, else a local Ollama, else the demo model. m counts its calls.
 func OpenModel(ctx context.Context, cfg config.Config, log *slog.Logger, m *metrics.Metrics) (Model, error) {
 	if cfg.Model == DemoModel || cfg.Model == DemoModel+"/"+DemoModel {
-		return openDemo(ctx, m)
+		return openDemo(m), nil
 	}
 	choice, err := llm.Choose(cfg.Model, Configured(cfg))
 	if errors.Is(err, llm.ErrNoProvider) && cfg.Model == "" {
 		if choice, found := LocalOllama(ctx); found {
 			return OpenChoice(choice, cfg, m)
 		}
-		return openDemo(ctx, m)
+		return openDemo(m), nil
 	}
 	if err != nil {
 		return Model{}, fmt.Errorf("choose a model: %w", err)
@@ -128,20 +128,9 @@ func OpenChoice(choice llm.Choice, cfg config.Config, m *metrics.Metrics) (Model
 	return Model{Model: opened, Close: client.Close}, nil
 }
 
-func openDemo(ctx context.Context, m *metrics.Metrics) (Model, error) {
-	// The demo outlives ctx, which ends with the start.
-	url, stop, err := demo.Start(context.WithoutCancel(ctx))
-	if err != nil {
-		return Model{}, fmt.Errorf("start the demo model: %w", err)
-	}
-	client, err := openai.New(openai.Options{Service: DemoModel, BaseURL: url})
-	if err != nil {
-		stop()
-		return Model{}, fmt.Errorf("open the demo model: %w", err)
-	}
-	counted := m.Provider(client, DemoModel, DemoModel, price.New(nil, nil))
-	opened := activities.Model{Provider: counted, Service: DemoModel, Name: DemoModel}
-	return Model{Model: opened, Close: func() { client.Close(); stop() }}, nil
+func openDemo(m *metrics.Metrics) Model {
+	counted := m.Provider(demo.Provider{}, DemoModel, DemoModel, price.New(nil, nil))
+	return Model{Model: activities.Model{Provider: counted, Service: DemoModel, Name: DemoModel}, Close: func() {}}
 }
 
 // ollamaTimeout bounds the search for a local Ollama.

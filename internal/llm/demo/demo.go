@@ -1,55 +1,50 @@
-// Package demo is an OpenAI-compatible server with a canned model, for trying
-// Holdfast without an API key.
+// Package demo is a provider with a canned model, for trying Holdfast without an API
+// key.
 package demo
 
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/http"
-	"sync"
-	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/llm"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// Model is the name of the demo model.
-const Model = "holdfast-demo"
+// pieceSize is roughly how many bytes of text arrive at a time.
+const pieceSize = 48
 
-// Handler serves the demo model below /v1. Its answers are deterministic.
-func Handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
-		req, err := wire.ReadRequest(w, r)
-		if err != nil {
-			wire.WriteError(w, http.StatusBadRequest, "", err.Error())
-			return
-		}
-		wire.Write(w, req, complete(req))
-	})
-	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
-		wire.WriteModels(w, Model)
-	})
-	return mux
-}
+// Provider implements [llm.Provider]. Its answers are deterministic.
+type Provider struct{}
 
-// Start serves the demo model on a free port of the loopback interface until ctx
-// ends or stop is called. url is the base URL for a client.
-func Start(ctx context.Context) (url string, stop func(), err error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, fmt.Errorf("demo model: %w", err)
+var _ llm.Provider = Provider{}
+
+// Complete implements [llm.Provider]. It estimates the usage.
+func (Provider) Complete(ctx context.Context, req llm.Request, on func(llm.Delta)) (llm.Response, error) {
+	if ctx.Err() != nil {
+		return llm.Response{}, fmt.Errorf("demo: %w", context.Cause(ctx))
 	}
-	server := &http.Server{Handler: Handler(), ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener) // until closed
-	}()
-	end := sync.OnceFunc(func() {
-		_ = server.Close()
-		<-done
-	})
-	unhook := context.AfterFunc(ctx, end)
-	return "http://" + listener.Addr().String() + "/v1", func() { unhook(); end() }, nil
+	content, calls := answer(req)
+	stream(content, on)
+	response := llm.Response{Content: content, ToolCalls: calls, FinishReason: "stop", Model: req.Model, Usage: domain.Usage{CompletionTokens: tokens(content)}}
+	for _, m := range req.Messages {
+		response.Usage.PromptTokens += tokens(m.Content)
+	}
+	for _, call := range calls {
+		response.FinishReason = "tool_calls"
+		response.Usage.CompletionTokens += tokens(call.Arguments)
+	}
+	return response, nil
 }
+
+// stream passes content to on in pieces of valid UTF-8.
+func stream(content string, on func(llm.Delta)) {
+	for on != nil && content != "" {
+		n := text.Boundary(content, min(pieceSize, len(content)))
+		on(llm.Delta{Text: content[:n]})
+		content = content[n:]
+	}
+}
+
+// tokens estimates how many tokens text has.
+func tokens(text string) int { return (len(text) + 3) / 4 }

@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+	"github.com/sashabaranov/go-openai"
+
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest/wire"
 )
 
 // Model is the only model that the server lists; it answers for any model.
@@ -93,6 +95,21 @@ func NewFunc(t testing.TB, decide func(Request) Step) *Server {
 	})
 	s.URL = server.URL + "/v1"
 	return s
+}
+
+// NewStub starts a server that answers each request with text and records nothing, for
+// benchmarks. It returns the base URL for a client.
+func NewStub(t testing.TB, text string) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		req, err := wire.ReadRequest(w, r)
+		if err != nil {
+			wire.WriteError(w, http.StatusBadRequest, "", err.Error())
+			return
+		}
+		wire.Write(w, req, wire.Completion{Content: text, Usage: openai.Usage{PromptTokens: 1, CompletionTokens: 1, TotalTokens: 2}})
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/v1"
 }
 
 // Requests returns all requests so far, in the order of their arrival.

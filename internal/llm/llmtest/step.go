@@ -5,7 +5,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
-	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest/wire"
 )
 
 // Step is the server's reaction to one request. Create one with [Text], [Calls] and

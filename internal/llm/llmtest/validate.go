@@ -9,7 +9,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
-	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest/wire"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
-	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest/wire"
 )
 
 func TestValidate(t *testing.T) {

@@ -10,17 +10,15 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
-	"github.com/holdfast-ai/holdfast/internal/llm/demo"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
 )
 
-// BenchmarkComplete is one call against the demo model: what is spent besides
+// BenchmarkComplete is one call against a stub: what is spent besides
 // the provider's own time.
 func BenchmarkComplete(b *testing.B) {
-	url, stop, err := demo.Start(context.Background())
-	require.NoError(b, err)
-	defer stop()
-	short := llm.Request{Model: demo.Model, Messages: []llm.Message{{Role: domain.RoleUser, Content: "hello"}}}
+	url := llmtest.NewStub(b, strings.Repeat("an answer\n", 60))
+	short := llm.Request{Model: llmtest.Model, Messages: []llm.Message{{Role: domain.RoleUser, Content: "hello"}}}
 	long := short
 	for range 20 {
 		long.Tools = append(long.Tools, llm.ToolSpec{Name: "tool" + strings.Repeat("x", len(long.Tools)), Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"a path"}}}`)})

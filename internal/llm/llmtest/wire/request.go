@@ -1,7 +1,6 @@
-// Package wire is the server side of the chat-completion API, shared by the demo
-// model and the scripted server of the tests. Answers use go-openai's types;
-// requests have their own, which keep what tests check: whether content was null,
-// in parts, or missing.
+// Package wire is the server side of the chat-completion API. Answers use go-openai's
+// types; requests have their own, which keep what tests check: whether content was
+// null, in parts, or missing.
 package wire
 
 import (

@@ -8,7 +8,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/internal/llm/wire"
+	"github.com/holdfast-ai/holdfast/internal/llm/llmtest/wire"
 )
 
 func TestEventsContainTheWholeAnswer(t *testing.T) {
