@@ -32,8 +32,8 @@ func (d drafts) PostedDraft(ctx context.Context, turn, platformID string) (bool,
 	return kept, err
 }
 
-// takeDraft returns the draft that the reply takes over, and whether there is one. From
-// then on nothing else changes it. One whose place was never recorded is looked for.
+// takeDraft marks the turn's draft as taken over by the reply and returns it; drafted is
+// false if there is none. A draft whose ID was never recorded is looked up.
 func (o *Outbox) takeDraft(ctx context.Context, out domain.Outbound) (draft domain.Draft, drafted bool, err error) {
 	if out.ID != domain.OutboxID(out.Turn) {
 		return domain.Draft{}, false, nil

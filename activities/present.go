@@ -51,7 +51,7 @@ func (o *Outbox) presented(t channels.PresentedTurn) channels.PresentedTurn {
 	return t
 }
 
-// presentStep is present for a step of which another process may have shown the text.
+// presentStep is present for a step that may have begun in another process.
 func (a *Agent) presentStep(ctx context.Context, session domain.SessionRef, turn, text string) (pause func(context.Context)) {
 	if a.Channels.Outboxes[session.Channel].presenter() == nil {
 		return func(context.Context) {}

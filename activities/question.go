@@ -14,7 +14,7 @@ const questionTimeout = 5 * time.Second
 
 // showAnswer shows what came of an answer to a question: the question says who answered and
 // loses its buttons. Whoever clicked, and whose answer did not count or cannot be shown
-// there, is told reply. Whatever fails here, the answer counts, and another shows it.
+// there, is told reply. A failure does not affect the answer; another click shows it.
 func (a *Agent) showAnswer(ctx context.Context, message, reply string) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -19,23 +18,23 @@ var (
 	errForbidden   = errors.New("the bot was removed")
 )
 
-// Memory is a push channel whose platform is in memory: a [channels.Receiver],
-// [channels.Sender] and [channels.Finder] with faults on demand. It receives with the
-// core of chat platforms and answers everybody. It outlives a Run, as a platform does.
-// Safe for concurrent use.
+// Memory is a push channel on a platform in memory, built on the core of chat platforms,
+// with faults on demand. It answers everybody and shows drafts if told to. It outlives a
+// Run, as a platform does. Safe for concurrent use.
 type Memory struct {
-	*chat.Receiver
+	*chat.Channel
 	name       string
+	pace       chat.Pace
 	deliveries chan delivery
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at every change
-	posted  []domain.Outbound
+	posted  []entry
 	calls   int
 	failing int
 	losing  int
 	gone    map[string]bool
-	blocked chan struct{} // not nil: Send waits for it
+	blocked chan struct{} // not nil: posts wait for it
 }
 
 type delivery struct {
@@ -47,10 +46,23 @@ type delivery struct {
 func NewMemory(name string) *Memory {
 	m := &Memory{name: name, deliveries: make(chan delivery), changed: make(chan struct{}), gone: map[string]bool{}}
 	everybody := []string{channels.Anyone}
-	m.Receiver = chat.NewReceiver(memoryPlatform{m}, chat.ReceiverOptions{
+	m.Channel = chat.New(memoryPlatform{m}, chat.Options{ReceiverOptions: chat.ReceiverOptions{
 		Access: chat.Access{Users: everybody, Chats: everybody}, Respond: chat.RespondAll,
-	})
+	}})
 	return m
+}
+
+// entry is a message that was posted.
+type entry struct {
+	at      chat.Place
+	msg     chat.Message
+	deleted bool
+}
+
+// ShowDrafts has the channel show turns as drafts, at this pace.
+func (m *Memory) ShowDrafts(pace chat.Pace) {
+	m.pace = pace
+	m.Outbound = chat.NewOutbound(memoryPlatform{m}, chat.OutboundOptions{Drafts: true})
 }
 
 // Deliver has the platform deliver a message once, as soon as the channel runs. Nil
@@ -78,7 +90,7 @@ type memoryPlatform struct{ *Memory }
 func (m memoryPlatform) Name() string { return m.name }
 
 // Limits implements [chat.Platform].
-func (memoryPlatform) Limits() chat.Limits { return chat.Limits{} }
+func (m memoryPlatform) Limits() chat.Limits { return chat.Limits{Buttons: true, Pace: m.pace} }
 
 // Identify implements [chat.Platform].
 func (m memoryPlatform) Identify(context.Context) (chat.Self, error) {
@@ -100,12 +112,6 @@ func (m memoryPlatform) Receive(ctx context.Context, in chat.Inbox) error {
 
 // Post implements [chat.Platform].
 func (m memoryPlatform) Post(ctx context.Context, at chat.Place, msg chat.Message) (string, error) {
-	sent, err := m.Send(ctx, domain.Outbound{ID: msg.ID, Channel: m.name, Chat: at.Chat, Thread: at.Thread, Text: msg.Text})
-	return sent.PlatformID, err
-}
-
-// Send implements [channels.Sender].
-func (m *Memory) Send(ctx context.Context, msg domain.Outbound) (channels.Sent, error) {
 	m.mu.Lock()
 	m.calls++
 	m.change()
@@ -115,48 +121,84 @@ func (m *Memory) Send(ctx context.Context, msg domain.Outbound) (channels.Sent, 
 		select {
 		case <-blocked:
 		case <-ctx.Done():
-			return channels.Sent{}, &remote.Error{Service: m.name, Err: ctx.Err()}
+			return "", &remote.Error{Service: m.name, Err: ctx.Err()}
 		}
 	}
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.gone[msg.Chat] {
-		return channels.Sent{}, &remote.Error{Service: m.name, Status: 403, Err: fmt.Errorf("%w: %w", channels.ErrGone, errForbidden)}
+	if m.gone[at.Chat] {
+		return "", &remote.Error{Service: m.name, Status: 403, Err: fmt.Errorf("%w: %w", channels.ErrGone, errForbidden)}
 	}
 	if m.failing > 0 {
 		m.failing--
-		return channels.Sent{}, &remote.Error{Service: m.name, Status: 503, Err: errUnavailable}
+		return "", &remote.Error{Service: m.name, Status: 503, Err: errUnavailable}
 	}
-	m.posted = append(m.posted, msg)
+	m.posted = append(m.posted, entry{at: at, msg: msg})
 	m.change()
 	if m.losing > 0 {
 		m.losing--
-		return channels.Sent{}, &remote.Error{Service: m.name, Err: errNoResponse}
+		return "", &remote.Error{Service: m.name, Err: errNoResponse}
 	}
-	return sentAt(len(m.posted) - 1), nil
+	return idOf(len(m.posted) - 1), nil
 }
 
-// Find implements [channels.Finder].
-func (m *Memory) Find(_ context.Context, msg domain.Outbound) (channels.Found, error) {
+// Edit implements [chat.Editor].
+func (m memoryPlatform) Edit(_ context.Context, _ chat.Place, id string, msg chat.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i := slices.IndexFunc(m.posted, func(p domain.Outbound) bool { return p.ID == msg.ID && p.Chat == msg.Chat })
-	if i < 0 {
-		return channels.Found{}, nil
+	for i := range m.posted {
+		if idOf(i) == id && !m.posted[i].deleted {
+			m.posted[i].msg = msg
+			m.change()
+			return nil
+		}
 	}
-	return channels.Found{Posted: true, PlatformID: sentAt(i).PlatformID}, nil
+	return &remote.Error{Service: m.name, Status: 404, Err: chat.ErrNoMessage}
 }
 
-func sentAt(index int) channels.Sent {
-	return channels.Sent{PlatformID: fmt.Sprintf("p%d", index+1)}
+// Delete implements [chat.Editor].
+func (m memoryPlatform) Delete(_ context.Context, _ chat.Place, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.posted {
+		if idOf(i) == id {
+			m.posted[i].deleted = true
+		}
+	}
+	m.change()
+	return nil
 }
 
-// Posted returns what was posted, in order, copies included.
+// History implements [chat.History].
+func (m memoryPlatform) History(_ context.Context, at chat.Place, _ chat.Query) ([]chat.Posted, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []chat.Posted
+	for i, e := range m.posted {
+		if e.at.Chat == at.Chat && e.at.Thread == at.Thread && !e.deleted {
+			all = append(all, chat.Posted{ID: idOf(i), Ours: true, Text: e.msg.Text, Message: e.msg.ID, Draft: e.msg.Draft})
+		}
+	}
+	return all, nil
+}
+
+func idOf(index int) string { return fmt.Sprintf("p%d", index+1) }
+
+// Posted returns what was posted and not deleted, in order, copies included.
 func (m *Memory) Posted() []domain.Outbound {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.posted)
+	var all []domain.Outbound
+	for _, e := range m.posted {
+		if !e.deleted {
+			all = append(all, domain.Outbound{
+				ID: e.msg.ID, Channel: m.name, Chat: e.at.Chat, Thread: e.at.Thread, Text: e.msg.Text,
+				File: e.msg.File, Content: e.msg.Content, Approval: e.msg.Approval, ReplyTo: e.at.ReplyTo,
+			})
+		}
+	}
+	return all
 }
 
 // Await waits until at least n messages were posted, and returns them all. The
@@ -166,7 +208,7 @@ func (m *Memory) Await(ctx context.Context, n int) ([]domain.Outbound, error) {
 	return m.Posted(), err
 }
 
-// AwaitCalls waits until Send was called at least n times, those included that
+// AwaitCalls waits until a post was tried at least n times, those included that
 // failed or are blocked. The error is that of ctx.
 func (m *Memory) AwaitCalls(ctx context.Context, n int) error {
 	return m.until(ctx, func() bool { return m.calls >= n })
@@ -188,14 +230,14 @@ func (m *Memory) until(ctx context.Context, reached func() bool) error {
 	}
 }
 
-// Fail makes the next n calls of Send fail before anything is posted.
+// Fail makes the next n posts fail before anything is posted.
 func (m *Memory) Fail(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failing = n
 }
 
-// LoseResponse makes the next n calls of Send fail after the message was posted.
+// LoseResponse makes the next n posts fail after the message was posted.
 func (m *Memory) LoseResponse(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -209,7 +251,7 @@ func (m *Memory) Close(chat string) {
 	m.gone[chat] = true
 }
 
-// Block makes calls of Send wait, before anything is posted, until release is
+// Block makes posts wait, before anything is posted, until release is
 // called.
 func (m *Memory) Block() (release func()) {
 	m.mu.Lock()

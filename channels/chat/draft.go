@@ -9,29 +9,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// draft is the message that shows a turn at work and becomes its reply. It is a
-// stream, which grows, or a post, which is edited; a stream can become a post.
-type draft struct {
-	id       string // empty: it may have been posted, and where is unknown
-	claimed  time.Time
-	recorded bool // where it is
-	stream   bool
-	frozen   bool // it cannot be changed any more
-
-	resets int       // those before the stream's text
-	sent   string    // what the stream has
-	shown  content   // by the last edit
-	at     time.Time // of the last change
-	lost   time.Time // of the last edit that was not answered
-}
-
-// unsettled reports whether an edit without an answer may still take effect.
-func (d *draft) unsettled() bool { return d != nil && time.Since(d.lost) < inFlight }
-
 // showDraft brings the draft up to date, and returns when to look again.
 func (t *turn) showDraft(ctx context.Context, seen snapshot) time.Duration {
 	d := t.draft
-	if wait := time.Until(t.rest); wait > 0 {
+	if wait := time.Until(t.pauseTill); wait > 0 {
 		return wait
 	}
 	switch {
@@ -83,7 +64,7 @@ func (t *turn) makeDraft(ctx context.Context, seen snapshot) time.Duration {
 	return t.lookForDraft(ctx)
 }
 
-// adoptDraft continues the draft that there is already.
+// adoptDraft continues an existing draft.
 func (t *turn) adoptDraft(ctx context.Context) time.Duration {
 	known, err := t.drafts.Draft(ctx, t.id)
 	if err != nil || known.Taken {
@@ -121,7 +102,7 @@ func (t *turn) posted(ctx context.Context) time.Duration {
 	return t.recordDraft(ctx)
 }
 
-// know lets others find the turn by its draft.
+// know registers the draft's ID, so that the turn is found by it.
 func (t *turn) know(id string) {
 	t.o.mu.Lock()
 	defer t.o.mu.Unlock()
@@ -183,7 +164,7 @@ func (t *turn) removeUnwanted(ctx context.Context) {
 	t.note("dropping a draft", t.drafts.DropDraft(call, t.id))
 }
 
-// dropDraft forgets the draft, which was certainly not posted.
+// dropDraft forgets a draft that was certainly not posted.
 func (t *turn) dropDraft(ctx context.Context) {
 	call, cancel := t.o.optional(ctx)
 	defer cancel()
@@ -191,7 +172,7 @@ func (t *turn) dropDraft(ctx context.Context) {
 	t.draft, t.draftless = nil, true
 }
 
-// editDraft has the draft say what is so now.
+// editDraft updates the draft, at most as often as the pace allows.
 func (t *turn) editDraft(ctx context.Context, seen snapshot) time.Duration {
 	d, shown := t.draft, t.contentOf(seen)
 	if shown == d.shown {
@@ -216,23 +197,12 @@ func (t *turn) editDraft(ctx context.Context, seen snapshot) time.Duration {
 	return 0
 }
 
-// content is what an edit shows.
-type content struct{ text, doing string }
-
 func (t *turn) contentOf(seen snapshot) content {
 	shown := content{text: lastRunes(strings.TrimSpace(seen.text), t.draftLimit()), doing: seen.doing}
 	if shown.text == "" && shown.doing == "" {
 		shown.doing = textThinking
 	}
 	return shown
-}
-
-// draftLimit is how many runes of a reply a draft shows.
-func (t *turn) draftLimit() int {
-	if t.o.limits.Draft > 0 {
-		return t.o.limits.Draft
-	}
-	return 3000
 }
 
 // lastRunes returns the end of a text, n runes at most.
@@ -248,16 +218,4 @@ func lastRunes(text string, n int) string {
 func (t *turn) message(shown content) Message {
 	stop := Button{Action: ActionStop, Value: t.first().Thread, Label: "Stop"}
 	return Message{ID: t.reply, Draft: true, Part: 1, Text: shown.text, Note: shown.doing, Buttons: []Button{stop}}
-}
-
-// later has the draft left alone for a while.
-func (t *turn) later(wait time.Duration) time.Duration {
-	t.rest = time.Now().Add(wait)
-	return wait
-}
-
-// refused reports whether a call was certainly not carried out.
-func refused(err error) bool {
-	failed := remote.As(err)
-	return errors.Is(err, errors.ErrUnsupported) || failed != nil && failed.Status >= 400 && failed.Status < 500
 }

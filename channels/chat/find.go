@@ -19,7 +19,7 @@ func find(posted []Posted, id string) channels.Found {
 		case p.Message == id && !p.Draft:
 			return channels.Found{Posted: true, PlatformID: p.ID}
 		case p.Message == id, p.Message == "" && p.Streaming, p.Message == "" && p.Empty && newest:
-			// A stream that is open, or blank because the process that started it died, can only be the
+			// An open stream, or a blank one that its process left behind, can only be the
 			// draft of the reply that is being written.
 			draft = p.ID
 		}

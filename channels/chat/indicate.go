@@ -8,15 +8,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// signs are the indications of a turn.
-type signs struct {
-	how     Indicates
-	asked   bool            // how is known
-	noticed map[string]bool // messages that show StateWorking, by the platform's ID; false: it could not be shown
-	status  string          // the text that is shown
-	at      time.Time       // when it was
-}
-
 // showSigns shows beside the messages what the turn does, and returns when to look again.
 func (t *turn) showSigns(ctx context.Context, seen snapshot) time.Duration {
 	if wait := time.Until(t.began.Add(t.o.pace.Notice)); wait > 0 {
@@ -51,7 +42,7 @@ func (t *turn) indicates(ctx context.Context) Indicates {
 	return how
 }
 
-// statusOf is what the status is to say. A draft that is edited says it itself.
+// statusOf returns the text of the status. An edited draft shows it itself.
 func (t *turn) statusOf(seen snapshot) string {
 	switch {
 	case seen.asked: // the question is there to be seen

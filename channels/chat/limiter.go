@@ -65,7 +65,7 @@ func (l *Limiter) Busy(method, chat string) bool {
 	return false
 }
 
-// rest is for how long a call has to be held back still; zero or less: not.
+// rest returns how long a call still has to be held back; zero or less: not at all.
 func (l *Limiter) rest(key limit) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

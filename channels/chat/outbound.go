@@ -2,20 +2,10 @@ package chat
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/domain"
 )
-
-// lookBack is how far back a message is looked for: a delivery is tried for a day, and
-// a machine may be off for a weekend in between.
-const lookBack = 14 * 24 * time.Hour
 
 // OutboundOptions are the settings of an [Outbound].
 type OutboundOptions struct {
@@ -60,81 +50,54 @@ func NewOutbound(p Writer, o OutboundOptions) *Outbound {
 	return out
 }
 
-// Send implements [channels.Sender]. The message's draft becomes the message, so that
-// a lost answer does no harm, unless something was posted below it since, or an edit of
-// it may still take effect: then it is replaced.
-func (o *Outbound) Send(ctx context.Context, msg domain.Outbound) (channels.Sent, error) {
-	at := placeOf(msg)
-	if msg.Draft == "" || o.editor == nil {
-		return o.post(ctx, at, msg)
-	}
-	replace, err := o.takeOver(ctx, msg.Chat, msg.Draft)
-	if err != nil {
-		return channels.Sent{}, err
-	}
-	if replace || msg.Replace || msg.File != "" {
-		if err := o.editor.Delete(ctx, at, msg.Draft); err != nil {
-			return channels.Sent{}, err
+// withDraft returns the turn that this draft is shown for; nil if none is in this process.
+func (o *Outbound) withDraft(chat, id string) *turn {
+	for _, t := range o.turns {
+		if t.draftID == id && t.inbound[0].Chat == chat {
+			return t
 		}
-		return o.post(ctx, at, msg)
 	}
-	err = o.editor.Edit(ctx, at, msg.Draft, o.message(msg))
-	if errors.Is(err, ErrNoMessage) {
-		return o.post(ctx, at, msg)
-	}
-	return channels.Sent{PlatformID: msg.Draft}, err
+	return nil
 }
 
-func (o *Outbound) post(ctx context.Context, at Place, msg domain.Outbound) (channels.Sent, error) {
-	id, err := o.p.Post(ctx, at, o.message(msg))
-	return channels.Sent{PlatformID: id}, err
+// isDraft returns whether a message of a chat is a draft of a turn in this process.
+func (o *Outbound) isDraft(chat string) func(id string) bool {
+	return func(id string) bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return o.withDraft(chat, id) != nil
+	}
 }
 
-// message returns an outbound message as the platform is given it.
-func (o *Outbound) message(msg domain.Outbound) Message {
-	m := Message{ID: msg.ID, Part: max(msg.Part, 1), Text: msg.Text, File: msg.File, Content: msg.Content, Approval: msg.Approval}
-	if msg.Approval == "" {
-		return m
+// shown counts the drafts being shown: a platform limits the changes of all together.
+func (o *Outbound) shown() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	count := 0
+	for _, t := range o.turns {
+		if t.draftID != "" && t.users > 0 {
+			count++
+		}
 	}
-	if !o.limits.Buttons {
-		m.Text += "\n\n" + channels.HowToAnswer(msg.Approval)
-		return m
-	}
-	m.Buttons = []Button{{ActionApprove, msg.Approval, "Approve"}, {ActionDeny, msg.Approval, "Deny"}}
-	return m
+	return max(count, 1)
 }
 
-func placeOf(msg domain.Outbound) Place {
-	return Place{Chat: msg.Chat, Thread: msg.Thread, ReplyTo: msg.ReplyTo}
+// optional returns a context for a call that only shows progress: the call has its own time
+// limit, and is skipped while the platform asks to wait.
+func (o *Outbound) optional(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(Skippable(context.WithoutCancel(ctx)), o.pace.Call)
 }
 
-// CloseQuestion implements [channels.Questioner]. It reports false where a message
-// cannot be changed.
-func (o *Outbound) CloseQuestion(ctx context.Context, msg domain.Outbound, outcome string) (bool, error) {
-	if o.editor == nil {
-		return false, nil
+// await waits until a channel is closed; nil counts as closed. It reports false if ctx ended
+// first.
+func await(ctx context.Context, closed <-chan struct{}) bool {
+	if closed == nil {
+		return true
 	}
-	err := o.editor.Edit(ctx, placeOf(msg), msg.PlatformID, Message{ID: msg.ID, Text: msg.Text, Note: outcome, Approval: msg.Approval})
-	return err == nil, err
-}
-
-// TellSender implements [channels.Questioner].
-func (o *Outbound) TellSender(ctx context.Context, to domain.Inbound, text string) error {
-	w, ok := o.p.(Whisperer)
-	if !ok {
-		return nil
+	select {
+	case <-closed:
+		return true
+	case <-ctx.Done():
+		return false
 	}
-	return w.Whisper(ctx, Place{Chat: to.Chat, Thread: to.Thread, ReplyTo: to.PlatformID}, to.Sender, text)
-}
-
-// Find implements [channels.Finder].
-func (o *Outbound) Find(ctx context.Context, msg domain.Outbound) (channels.Found, error) {
-	if o.history == nil {
-		return channels.Found{}, nil
-	}
-	posted, err := o.history.History(ctx, placeOf(msg), Query{After: time.Now().Add(-lookBack), ID: msg.ID})
-	if err != nil {
-		return channels.Found{}, fmt.Errorf("look for the reply: %w", err)
-	}
-	return find(posted, msg.ID), nil
 }

@@ -35,11 +35,11 @@ func (p Pace) or(q Pace) Pace {
 }
 
 const (
-	// never is how long to wait where only news matter.
+	// never is how long to wait if only an event can change anything.
 	never = time.Hour
-	// inFlight is how long a call without an answer may still take effect.
+	// inFlight is for how long an unanswered call may still take effect.
 	inFlight = time.Minute
-	// placing is how long a claimed draft is looked for whose post was not answered.
+	// placing is for how long a draft is looked for whose post was not answered.
 	placing = 8 * time.Second
 	// pauseGrace bounds how long the end of an activity waits for a call under way, so
 	// that nothing of it comes after what another process does next.

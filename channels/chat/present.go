@@ -146,57 +146,6 @@ func (o *Outbound) takeOver(ctx context.Context, chat, draft string) (unsettled 
 	return t.draft.unsettled(), nil
 }
 
-// withDraft returns the turn that this draft is shown for; nil if none is in this process.
-func (o *Outbound) withDraft(chat, id string) *turn {
-	for _, t := range o.turns {
-		if t.draftID == id && t.inbound[0].Chat == chat {
-			return t
-		}
-	}
-	return nil
-}
-
-// isDraft returns whether a message of a chat is a draft of a turn in this process.
-func (o *Outbound) isDraft(chat string) func(id string) bool {
-	return func(id string) bool {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		return o.withDraft(chat, id) != nil
-	}
-}
-
-// shown is how many drafts are shown at once: a platform counts the changes of all.
-func (o *Outbound) shown() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	count := 0
-	for _, t := range o.turns {
-		if t.draftID != "" && t.users > 0 {
-			count++
-		}
-	}
-	return max(count, 1)
-}
-
-// optional returns a context for a call that shows something: it is cut short by nothing
-// but its own time limit, and not made at all while the platform asks to wait.
-func (o *Outbound) optional(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(Skippable(context.WithoutCancel(ctx)), o.pace.Call)
-}
-
-// await waits until a channel is closed; nil is. It reports false if ctx ended before.
-func await(ctx context.Context, closed <-chan struct{}) bool {
-	if closed == nil {
-		return true
-	}
-	select {
-	case <-closed:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // Wait implements [channels.Presenter].
 func (o *Outbound) Wait(ctx context.Context) {
 	for {

@@ -22,7 +22,7 @@ func UTF16(text string) int { return len(utf16.Encode([]rune(text))) }
 // Bytes counts bytes.
 func Bytes(text string) int { return len(text) }
 
-// leastPart is the limit below which parts are not made smaller for their rendering.
+// leastPart is the size below which parts are not split further for their rendering.
 const leastPart = 200
 
 // Split implements [channels.Splitter]: parts fit into one message each, and long code is
@@ -64,7 +64,7 @@ type parts struct {
 	files  int
 }
 
-// add adds the snippets of a text as files, and has what is between them added.
+// add adds the snippets of a text as files, and calls addBetween for the rest.
 func (p *parts) add(text string, snippets []snippet, addBetween func(string)) {
 	done := 0
 	for _, s := range snippets {
@@ -78,7 +78,7 @@ func (p *parts) add(text string, snippets []snippet, addBetween func(string)) {
 
 func (p *parts) addText(text string) { p.addTexts(text, p.limits.Text) }
 
-// addTexts adds a text in parts of at most limit runes, fewer where that does not fit.
+// addTexts adds a text in parts of at most limit runes, or smaller ones if those do not fit.
 func (p *parts) addTexts(text string, limit int) {
 	for _, part := range markdown.Split(strings.Trim(text, "\n"), limit) {
 		if limit/2 < leastPart || p.limits.fits(part) {

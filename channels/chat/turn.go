@@ -2,11 +2,13 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // turn is a turn that this process shows. One goroutine at a time makes the calls.
@@ -31,9 +33,40 @@ type turn struct {
 	// Of the goroutine.
 	signs     signs
 	draft     *draft
-	draftless bool      // it has no draft and gets none
-	rest      time.Time // the draft is left alone until then
+	draftless bool      // it gets no draft
+	pauseTill time.Time // the draft is not touched before
 }
+
+// signs are the indications of a turn.
+type signs struct {
+	how     Indicates
+	asked   bool            // how is known
+	noticed map[string]bool // messages that show StateWorking, by the platform's ID; false: it could not be shown
+	status  string          // the text that is shown
+	at      time.Time       // when it was
+}
+
+// draft is the message that shows a turn at work and becomes its reply. It is a
+// stream, which grows, or a post, which is edited; a stream can become a post.
+type draft struct {
+	id       string // empty: it may have been posted, and where is unknown
+	claimed  time.Time
+	recorded bool // where it is
+	stream   bool
+	frozen   bool // it cannot be changed any more
+
+	resets int       // those before the stream's text
+	sent   string    // what the stream has
+	shown  content   // by the last edit
+	at     time.Time // of the last change
+	lost   time.Time // of the last edit that was not answered
+}
+
+// unsettled reports whether an edit without an answer may still take effect.
+func (d *draft) unsettled() bool { return d != nil && time.Since(d.lost) < inFlight }
+
+// content is what an edit shows.
+type content struct{ text, doing string }
 
 func newTurn(o *Outbound, p channels.PresentedTurn) *turn {
 	t := &turn{
@@ -53,45 +86,10 @@ func (t *turn) update(p channels.PresentedTurn) {
 	}
 }
 
-// start shows the turn until stop is called, once what was under way before has ended.
-func (t *turn) start(concluding <-chan struct{}) {
-	if t.halted {
-		return
-	}
-	before, done := t.done, make(chan struct{})
-	ctx, stop := context.WithCancel(context.Background())
-	t.stop, t.done = stop, done
-	go func() {
-		defer close(done)
-		if await(ctx, concluding) {
-			await(context.Background(), before)
-			t.run(ctx)
-		}
-	}()
-}
-
 // halt ends the showing for good.
 func (t *turn) halt() {
 	t.halted = true
 	t.stop()
-}
-
-func (t *turn) run(ctx context.Context) {
-	for {
-		seen := t.progress.look()
-		timer := time.NewTimer(min(t.showSigns(ctx, seen), t.showDraft(ctx, seen)))
-		select {
-		case <-t.progress.changed:
-		case <-timer.C:
-		case <-ctx.Done():
-			if seen := t.progress.look(); seen.parked && !t.isHalted() {
-				t.showSigns(ctx, seen)
-				t.showDraft(ctx, seen)
-			}
-			return
-		}
-		timer.Stop()
-	}
 }
 
 // ending reports whether the activity has ended: then what is shown last is shown at once.
@@ -121,9 +119,29 @@ func placeAt(m domain.Inbound) Place {
 // conversation names where the turn takes place. The mutex of o is held.
 func (t *turn) conversation() string { return t.inbound[0].Chat + "/" + t.inbound[0].Thread }
 
-// note logs that something could not be shown. It harms nothing else.
+// note logs that something could not be shown.
 func (t *turn) note(what string, err error) {
 	if err != nil {
 		t.o.log.Debug("showing progress failed", "turn", t.id, "what", what, "err", err)
 	}
+}
+
+// later postpones the next change of the draft.
+func (t *turn) later(wait time.Duration) time.Duration {
+	t.pauseTill = time.Now().Add(wait)
+	return wait
+}
+
+// refused reports whether a call was certainly not carried out.
+func refused(err error) bool {
+	failed := remote.As(err)
+	return errors.Is(err, errors.ErrUnsupported) || failed != nil && failed.Status >= 400 && failed.Status < 500
+}
+
+// draftLimit is how many runes of a reply a draft shows.
+func (t *turn) draftLimit() int {
+	if t.o.limits.Draft > 0 {
+		return t.o.limits.Draft
+	}
+	return 3000
 }

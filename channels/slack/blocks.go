@@ -10,23 +10,23 @@ import (
 	md "github.com/holdfast-ai/holdfast/channels/chat/markdown"
 )
 
-// blockLimit is the most characters that the markdown blocks of a message hold.
+// blockLimit is how many characters the markdown blocks of a message hold.
 const blockLimit = 12_000
 
-// blocks is a text in Markdown as Slack's blocks: one that Slack renders itself.
+// blocks returns Markdown as a block that Slack renders itself.
 func blocks(markdown string) []slack.Block {
 	return []slack.Block{slack.NewMarkdownBlock("", blockText(markdown))}
 }
 
-// blockText is Markdown as Slack's markdown block takes it: tables and check boxes
-// drawn, since not every client does that, and no more of Slack's own <…>, which
-// the block heeds too, than mentions of a person or a channel. See
+// blockText returns Markdown for Slack's markdown block: with tables and check boxes drawn,
+// since not every client renders them, and with none of Slack's own <…> except mentions of
+// a person or a channel. See
 // https://docs.slack.dev/reference/block-kit/blocks/markdown-block.
 func blockText(markdown string) string {
 	return cutBlock(md.Rewrite(markdown, true, quietBlock, quietCode))
 }
 
-// cutBlock returns Markdown in at most blockLimit characters.
+// cutBlock cuts Markdown to blockLimit characters.
 func cutBlock(markdown string) string {
 	if runes := []rune(markdown); len(runes) > blockLimit {
 		return string(runes[:blockLimit-1]) + "…"
@@ -34,13 +34,13 @@ func cutBlock(markdown string) string {
 	return markdown
 }
 
-// angle is one of Slack's <…> or what could become one.
+// angle matches one of Slack's <…>, or the beginning of one.
 var angle = regexp.MustCompile(`\\?<([^<>\n]*>)?`)
 
-// autolink is a link of Markdown's <…>.
+// autolink matches a Markdown link in angle brackets.
 var autolink = regexp.MustCompile(`^<([a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>|]*|[^\s<>|@:]+@[^\s<>|@]+)>$`)
 
-// quietBlock lets no more than mentions of a person or a channel through.
+// quietBlock escapes all <…> except mentions of a person or a channel.
 func quietBlock(prose string) string {
 	return quiet(angle.ReplaceAllStringFunc(prose, func(m string) string {
 		if mention.MatchString(m) && !strings.HasPrefix(m, `\`) {
@@ -53,8 +53,7 @@ func quietBlock(prose string) string {
 	}))
 }
 
-// quietCode changes code no more than is needed so that it calls nobody, whatever
-// the client takes for code.
+// quietCode keeps code from notifying everybody, whatever the client treats as code.
 func quietCode(code string) string { return strings.ReplaceAll(code, "<!", "<\u200b!") }
 
 const (
@@ -62,8 +61,8 @@ const (
 	tooLarge  = partLimit + 1
 )
 
-// sizeOf measures a text by what it looks like, too: escapes and tables are longer than
-// what they were.
+// sizeOf measures a text, and what it becomes: escapes and tables are longer than their
+// source.
 func sizeOf(markdown string) int {
 	size := utf8.RuneCountInString(markdown)
 	if size > partLimit || utf8.RuneCountInString(render(markdown)) > textLimit ||

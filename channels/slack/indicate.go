@@ -20,7 +20,7 @@ const (
 	failedEmoji   = "x"
 )
 
-// statusLapse is how long a status is shown for sure: Slack removes it after two minutes.
+// statusLapse is how often a status is set again: Slack removes it after two minutes.
 const statusLapse = 90 * time.Second
 
 // Indicates implements [chat.Indicator]: a thread has a status, other messages get a
@@ -76,7 +76,7 @@ func (p *platform) react(ctx context.Context, at chat.Place, emoji string) error
 	return err
 }
 
-// closeReactions replaces the reaction that a message is seen by another.
+// closeReactions replaces the "seen" reaction by another.
 func (p *platform) closeReactions(ctx context.Context, at chat.Place, emoji string) error {
 	channel := channelOf(at.Chat)
 	return errors.Join(p.react(ctx, at, emoji), p.call(ctx, "reactions.remove", channel, func(ctx context.Context) error {

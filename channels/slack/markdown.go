@@ -10,11 +10,11 @@ import (
 	md "github.com/holdfast-ai/holdfast/channels/chat/markdown"
 )
 
-// mrkdwn is a text in Markdown in Slack's own markup, at most 4,000 characters: what
-// notifications show, and clients that know no blocks.
+// mrkdwn converts Markdown to Slack's own markup, at most 4,000 characters. It is shown in
+// notifications and by clients without blocks.
 func mrkdwn(markdown string) string { return cutMarkup(render(markdown), textLimit) }
 
-// render is mrkdwn of any length.
+// render is mrkdwn without the limit.
 func render(markdown string) string {
 	if md.TooLong(markdown) {
 		return prose(markdown)
@@ -30,7 +30,7 @@ type writer struct {
 	bold   bool // all that is written is bold already
 }
 
-// blocks returns the lines of a node's children, apart from each other if loose.
+// blocks returns the lines of a node's children, with a blank line between them if loose.
 func (w writer) blocks(parent ast.Node, loose bool) []string {
 	var lines []string
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -67,7 +67,7 @@ func (w writer) block(n ast.Node) []string {
 	return nil
 }
 
-// codeLines is code in a fence. What would end the fence is taken apart.
+// codeLines returns code in a fence. Backticks that would end the fence are separated.
 func codeLines(code string) []string {
 	code = strings.ReplaceAll(escape(strings.TrimRight(code, "\n")), "```", "`\u200b`\u200b`")
 	return append(append([]string{"```"}, strings.Split(code, "\n")...), "```")
@@ -90,8 +90,8 @@ func (w writer) list(n *ast.List) []string {
 	return lines
 }
 
-// inline is the text of a node's children. What is only text is put together before
-// it is escaped: a mention may be in several nodes.
+// inline returns the text of a node's children. Adjacent plain text is joined before it is
+// escaped, since a mention may span several nodes.
 func (w writer) inline(parent ast.Node) string {
 	var b, plain strings.Builder
 	flush := func() {
@@ -141,8 +141,8 @@ func (w writer) emphasis(n *ast.Emphasis) string {
 	return around("*", w.inline(n))
 }
 
-// around sets text off with a mark, which Slack wants right beside it and in one
-// line.
+// around puts a mark on both sides of each line of a text, without white space between, as
+// Slack requires.
 func around(mark, text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

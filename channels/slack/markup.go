@@ -6,25 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// textLimit is the most characters that chat.update takes as a text.
+// textLimit is how many characters chat.update accepts as a text.
 const textLimit = 4000
 
 var (
-	// mention is a mention that we let through: of one person, or of a channel.
+	// mention matches the mentions that are allowed: of one person, or of a channel.
 	mention = regexp.MustCompile(`<(?:@[UW]|#[CG])[A-Z0-9]{2,}>`)
-	// everybody is what calls all members of a channel, or of a workspace.
+	// everybody matches what notifies all members of a channel or a workspace.
 	everybody = regexp.MustCompile(`(?i)(^|[^\pL\pN_<@/.])@(channel|here|everyone)\b`)
-	// absolute is a link that leads somewhere from within Slack.
+	// absolute matches a link that works inside Slack.
 	absolute = regexp.MustCompile(`^(?i:https?|mailto|tel|ftp|sftp|ssh|slack):[^\s<>]+$`)
 )
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// escape makes text mean nothing but itself in Slack's markup.
+// escape escapes text for Slack's markup.
 func escape(text string) string { return escaper.Replace(text) }
 
-// prose is text for Slack's markup, where a person or a channel can be mentioned
-// and everybody cannot.
+// prose escapes text for Slack's markup except mentions of a person or a channel.
 func prose(text string) string {
 	var b strings.Builder
 	for text != "" {
@@ -40,10 +39,10 @@ func prose(text string) string {
 	return b.String()
 }
 
-// quiet keeps text from calling everybody: it looks the same.
+// quiet keeps text from notifying everybody without changing how it looks.
 func quiet(text string) string { return everybody.ReplaceAllString(text, "$1@\u200b$2") }
 
-// link is a link in Slack's markup, with a label that is in it already.
+// link returns a link in Slack's markup; the label is already in it.
 func link(target, label string) string {
 	target = strings.ReplaceAll(escape(target), "|", "%7C")
 	if !absolute.MatchString(target) {
@@ -59,8 +58,8 @@ func link(target, label string) string {
 	return "<" + target + "|" + label + ">"
 }
 
-// cutMarkup returns text in Slack's markup in at most limit characters. It does not
-// cut into a link or an escape, and ends a fence that is open.
+// cutMarkup cuts text in Slack's markup to limit characters. It does not cut inside a link
+// or an escape, and closes an open fence.
 func cutMarkup(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text

@@ -20,10 +20,7 @@ import (
 // caller at a time.
 type Channel struct {
 	*platform
-	*chat.Receiver
-	*chat.Enricher
-	*chat.Resolver
-	*chat.Outbound
+	*chat.Channel
 }
 
 // New returns a channel. It does not call Slack yet.
@@ -37,21 +34,16 @@ func New(o Options) (*Channel, error) {
 	p := newPlatform(o)
 	p.people = chat.NewPeople(p.look)
 	p.webhook = newWebhook(p)
-	return &Channel{
-		platform: p,
-		Receiver: chat.NewReceiver(p, receiverOptions(o)),
-		Enricher: chat.NewEnricher(p, chat.EnricherOptions{FileLimit: o.FileLimit, Respond: o.Respond}),
-		Resolver: chat.NewResolver(p, access(o)),
-		Outbound: chat.NewOutbound(p, chat.OutboundOptions{Drafts: o.Stream, Logger: o.Logger}),
-	}, nil
-}
-
-func access(o Options) chat.Access {
-	return chat.Access{Users: o.AllowUsers, Chats: o.AllowChannels, Bots: o.AllowBots}
+	return &Channel{platform: p, Channel: chat.New(p, chat.Options{
+		ReceiverOptions: receiverOptions(o), FileLimit: o.FileLimit, Drafts: o.Stream,
+	})}, nil
 }
 
 func receiverOptions(o Options) chat.ReceiverOptions {
-	return chat.ReceiverOptions{Access: access(o), Respond: o.Respond, CommandPrefix: "/holdfast ", Logger: o.Logger}
+	return chat.ReceiverOptions{
+		Access:  chat.Access{Users: o.AllowUsers, Chats: o.AllowChannels, Bots: o.AllowBots},
+		Respond: o.Respond, CommandPrefix: "/holdfast ", Logger: o.Logger,
+	}
 }
 
 // Identify returns who the bot token belongs to.

@@ -31,7 +31,7 @@ func (p *platform) StartStream(ctx context.Context, at chat.Place) (id string, e
 	return id, err
 }
 
-// unsupported are Slack's errors that say that this app cannot call a method at all.
+// unsupported are Slack's errors that mean this app cannot use a method at all.
 var unsupported = map[string]bool{
 	"unknown_method": true, "missing_scope": true, "not_allowed_token_type": true, "access_denied": true,
 	"no_permission": true, "feature_not_enabled": true, "method_deprecated": true, "ekm_access_denied": true,
@@ -60,7 +60,7 @@ func (p *platform) StopStream(ctx context.Context, at chat.Place, ts, reply stri
 	return err
 }
 
-// endStream ends the streaming of a message. One that has ended is fine.
+// endStream stops a stream, unless it has ended.
 func (p *platform) endStream(ctx context.Context, channel, ts string) error {
 	err := p.stopStream(ctx, channel, ts)
 	switch code(err) {
@@ -77,7 +77,7 @@ func (p *platform) stopStream(ctx context.Context, channel, ts string, options .
 	})
 }
 
-// unfinished matches the end of a text that may become a mention of everybody.
+// unfinished matches the end of a text that may become a notification of everybody.
 var unfinished = regexp.MustCompile(`[<@][!\w]{0,10}$`)
 
 // Streamable implements [chat.Streamer]: the text is changed so that it mentions

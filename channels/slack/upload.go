@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// upload sends a file. Nobody sees it before the last of its three calls, which is
-// the one attempt at the message.
+// upload posts a file. It is visible only after the last of the three calls, which is the
+// attempt to post.
 func (p *platform) upload(ctx context.Context, at chat.Place, msg chat.Message) (id string, err error) {
 	channel, content := channelOf(at.Chat), msg.Content
 	if len(content) == 0 {

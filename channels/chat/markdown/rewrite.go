@@ -9,7 +9,7 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 )
 
-// edit is a change of a part of a text.
+// edit replaces a part of a text.
 type edit struct {
 	start, stop int
 	text        string
@@ -55,7 +55,7 @@ func Rewrite(markdown string, draw bool, prose, code func(string) string) string
 	return apply(markdown, edits, prose)
 }
 
-// apply makes the edits, and changes all that is between them.
+// apply applies the edits, and between to everything else.
 func apply(markdown string, edits []edit, between func(string) string) string {
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
 	var b strings.Builder
@@ -72,10 +72,10 @@ func apply(markdown string, edits []edit, between func(string) string) string {
 	return b.String()
 }
 
-// listMarker is the beginning of a list item's line.
+// listMarker matches the characters of a list marker or quote before a table.
 var listMarker = regexp.MustCompile(`[^>\s]`)
 
-// tableEdit replaces a table by a drawing of it, in a fence.
+// tableEdit replaces a table by its drawing in a fence.
 func tableEdit(n *extast.Table, source []byte, code func(string) string) edit {
 	start := n.FirstChild().Pos()
 	line := start

@@ -6,16 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// sentenceEnds are what a sentence may end with. The ones with a space keep it.
+// sentenceEnds are the ends of sentences, including the space where there is one.
 var sentenceEnds = [...]string{". ", "! ", "? ", "。", "！", "？"}
 
-// Split cuts Markdown into parts of at most limit characters, as few and as
-// readable as can be: between paragraphs, else lines, else sentences, else
-// words, else anywhere but within a character. A code fence that is open where
-// a part ends is closed there and opened again in the next, unless limit is too
-// small for that. White space where it cuts is dropped; nothing else is. The
-// same text and limit always give the same parts. Blank text has none. A limit
-// below 1 means none.
+// Split splits Markdown into parts of at most limit characters: between paragraphs, or
+// else lines, sentences, words or characters. A code fence that is open at the end of a
+// part is closed there and opened again in the next, unless limit is too small. Only white
+// space at the splits is dropped. The result is deterministic. Blank text has no parts. A
+// limit below 1 means no limit.
 func Split(text string, limit int) []string {
 	var parts []string
 	var open fence
@@ -33,8 +31,8 @@ func Split(text string, limit int) []string {
 	return parts
 }
 
-// next returns what the next part begins with. Where all that is left of the
-// open fence is its end, the part before has closed it.
+// next returns what the next part begins with. A fence of which only the end is left was
+// closed by the part before.
 func next(rest string, open fence, limit int, newLine bool) (string, fence) {
 	if line, more, _ := strings.Cut(rest, "\n"); newLine && open.closing(limit) != "" && strings.TrimSpace(line) == open.marker {
 		rest, open = more, fence{}
@@ -48,8 +46,8 @@ func next(rest string, open fence, limit int, newLine bool) (string, fence) {
 	return strings.TrimLeft(rest, "\n"), open
 }
 
-// cut takes as much from text as fits into a part with taken characters before
-// it, and after it what closes the fence that is then open.
+// cut takes as much of text as fits into a part after taken characters, with room to close
+// a fence that is then open.
 func cut(text string, before fence, limit, taken int) (piece, rest string, after fence) {
 	room := max(1, limit-taken)
 	for {
@@ -66,8 +64,8 @@ func cut(text string, before fence, limit, taken int) (piece, rest string, after
 	}
 }
 
-// boundary returns the offset at which to cut text, which has more characters
-// than room: the last good place, unless that wastes half of the room or more.
+// boundary returns the offset at which to split text, which is longer than room: the last
+// good place in the second half of the room, or else the last space.
 func boundary(text string, room int) int {
 	end := 0
 	for range room {
@@ -109,8 +107,8 @@ type fence struct {
 	line   string // the whole line that opened it, without indentation
 }
 
-// opening returns what opens the fence again in a new part. Where it would take
-// more than a quarter of the room it is left out.
+// opening returns what opens the fence again in a new part; empty if it would take more
+// than a quarter of the room.
 func (f fence) opening(limit int) string {
 	for _, line := range []string{f.line, f.marker} {
 		if line != "" && length(line)+1 <= limit/4 {
@@ -128,7 +126,7 @@ func (f fence) closing(limit int) string {
 	return "\n" + f.marker
 }
 
-// after returns the fence that is open after text, if f is before it.
+// after returns the fence that is open after text, given that f is open before it.
 func (f fence) after(text string) fence {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
