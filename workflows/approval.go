@@ -25,10 +25,9 @@ func (t *turn) approval(ctx workflow.Context, call protocol.Call, asked protocol
 		})
 	}
 	decisions := workflow.GetSignalChannel(ctx, protocol.ApprovalSignal)
-	_, err := workflow.AwaitWithTimeout(ctx, asked.Timeout+expiryMargin, func() bool { return decisions.Len() > 0 || t.written() })
-	withdrawn = err == nil && decisions.Len() == 0 && t.written()
-	for decisions.ReceiveAsync(nil) {
-	}
+	_, err := workflow.AwaitWithTimeout(ctx, asked.Timeout+expiryMargin, func() bool { return decisions.Len() > 0 || t.canJoin() })
+	withdrawn = err == nil && decisions.Len() == 0 && t.canJoin()
+	drain(decisions)
 	return withdrawn
 }
 

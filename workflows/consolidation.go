@@ -47,9 +47,3 @@ func failureReason(err error) string {
 	}
 	return cut(err.Error(), protocol.PreviewLimit)
 }
-
-func executeConsolidate(ctx workflow.Context, input protocol.ConsolidateInput) (result protocol.ConsolidateResult, err error) {
-	ctx = workflow.WithActivityOptions(ctx, modelOptions("consolidate "+input.Scope))
-	err = workflow.ExecuteActivity(ctx, protocol.ConsolidateActivity, input).Get(ctx, &result)
-	return result, err
-}

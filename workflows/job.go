@@ -10,19 +10,11 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// fireTimeout bounds one attempt to fire a job, which is a transaction and a signal. It is
-// short because it also detects a lost worker.
-const fireTimeout = 10 * time.Second
-
 // Job runs one occurrence of a job: it sends the job's message to its session, where it is
 // a message like any other. A Temporal Schedule starts it.
 func Job(ctx workflow.Context, input protocol.JobInput) (protocol.FireResult, error) {
 	due := dueAt(ctx)
-	options := storeActivityOptions("fire " + input.ID)
-	options.StartToCloseTimeout = fireTimeout
-	var result protocol.FireResult
-	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), protocol.FireActivity,
-		protocol.FireInput{Job: input.ID, Due: due}).Get(ctx, &result)
+	result, err := executeFire(ctx, protocol.FireInput{Job: input.ID, Due: due})
 	workflow.SetCurrentDetails(ctx, jobDetails(due, result))
 	return result, err
 }

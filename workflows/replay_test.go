@@ -18,9 +18,9 @@ import (
 	"github.com/holdfast-ai/holdfast/workflows"
 )
 
-// TestReplay replays histories that the engine recorded. If it fails, workflows
-// that are open when this version is deployed would not go on: guard the change
-// by workflow.GetVersion. TestReplay in internal/command says how to record one.
+// TestReplay replays histories that the engine recorded. If it fails, this version cannot
+// continue open workflows. Until the first release, record the histories anew as TestReplay
+// in internal/command describes.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/*.json*")

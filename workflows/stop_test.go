@@ -90,6 +90,17 @@ func TestStop(t *testing.T) {
 		require.Contains(t, b.posted(), "Stopped.")
 	})
 
+	t.Run("between turns it ends the messages that the queue is being refilled with", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		burst, other, after := many(queueLimit+1), bobs("other"), msg("after")
+		b.script(hang(func() { b.send(append(burst, stop, other)...) }), say("after"))
+		b.env.SetOnActivityStartedListener(onStarted(protocol.RefillActivity, func() { b.send(cmd("s2", domain.CommandStop), after) }))
+		require.NoError(t, b.run(msg("m1")))
+		require.Equal(t, domain.TurnStopped, b.turn("other").Status)
+		require.Equal(t, []string{"Stopped.", "Stopped.", "after"}, b.posted())
+	})
+
 	t.Run("a turn that finished before it came stays finished", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

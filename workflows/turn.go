@@ -3,7 +3,6 @@ package workflows
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/temporal"
@@ -20,10 +19,8 @@ type turn struct {
 	model   string // for the UI
 	limit   int    // of steps
 	state   *protocol.TurnState
-	joining func(workflow.Context) []protocol.MessageRef // takes the messages that join at this step boundary
-	written func() bool                                  // whether there are such messages
-	joined  []protocol.MessageRef                        // those that joined at the current step
-	report  func(workflow.Context)                       // shows where the turn stands
+	canJoin func() bool            // whether the next message may join
+	report  func(workflow.Context) // shows where the turn stands
 	spawn   func(ctx workflow.Context, turn string, step int, call protocol.Call)
 	doing   string // what runs now, for a person
 	ended   string // how it ended, if not with the model's answer
@@ -40,16 +37,17 @@ type outcome struct {
 	untouched  []protocol.MessageRef // taken from the queue but not consumed
 }
 
-// run runs the turn to its end, or until the session continues as new.
-func (t *turn) run(ctx workflow.Context) outcome {
+// run runs the turn to its end, or until the session continues as new. Joining returns the
+// messages that join at a step boundary.
+func (t *turn) run(ctx workflow.Context, joining func(workflow.Context) []protocol.MessageRef) outcome {
 	ctx, t.cancel = workflow.WithCancel(ctx)
 	defer t.cancel()
 	for ; t.state.Step <= t.limit; t.state.Step++ {
 		if t.stopped { // before it ran, or between two runs
 			return t.end(ctx, protocol.EndingStopped, "")
 		}
-		t.joined = t.joining(ctx)
-		t.state.Messages = append(t.state.Messages, ids(t.joined)...)
+		joined := joining(ctx)
+		t.state.Messages = append(t.state.Messages, ids(joined)...)
 		result, err := t.complete(ctx)
 		if err != nil {
 			return t.endFor(ctx, err)
@@ -57,8 +55,8 @@ func (t *turn) run(ctx workflow.Context) outcome {
 		t.state.Messages = nil
 		t.account(result)
 		switch {
-		case result.Answered: // before; the messages that joined are not part of that answer
-			return outcome{outbox: result.Outbox, untouched: t.joined}
+		case result.Answered: // by an earlier turn, without the messages that joined here
+			return outcome{outbox: result.Outbox, untouched: joined}
 		case result.Final:
 			return outcome{outbox: result.Outbox}
 		}
@@ -75,7 +73,7 @@ func (t *turn) run(ctx workflow.Context) outcome {
 		setting = "agent.subagent_max_iterations"
 	}
 	return t.end(ctx, protocol.EndingLimit, fmt.Sprintf(
-		"I reached the limit of %d model calls for one request without completing it. Ask me to go on, or raise %s.", t.limit, setting))
+		"I reached the limit of %d model calls for one request without completing it. Ask me to continue, or raise %s.", t.limit, setting))
 }
 
 // halt stops the turn now, or as soon as it runs.
@@ -102,62 +100,8 @@ func (t *turn) account(result protocol.CompleteResult) {
 	}
 }
 
-// callTools makes a completion's calls, concurrently if all are read-only and otherwise in
-// order. A failed activity does not end the turn: the next step tells the model that the
-// call's outcome is unknown.
-func (t *turn) callTools(ctx workflow.Context, calls []protocol.Call) error {
-	parallel := !slices.ContainsFunc(calls, func(c protocol.Call) bool { return !c.ReadOnly })
-	futures := make([]workflow.Future, 0, len(calls))
-	for _, call := range calls {
-		future := t.callTool(ctx, call, false)
-		if !parallel {
-			if err := t.wait(ctx, future, call); err != nil {
-				return err
-			}
-			continue
-		}
-		futures = append(futures, future)
-	}
-	for i, future := range futures {
-		if err := t.wait(ctx, future, calls[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *turn) callTool(ctx workflow.Context, call protocol.Call, withdrawn bool) workflow.Future {
-	title := call.Name + ": " + call.Preview
-	t.show(ctx, title)
-	return executeCallTool(ctx, title, call, protocol.CallToolInput{
-		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Index: call.Index, Withdrawn: withdrawn,
-	})
-}
-
-// wait waits for a call's result, including an approval, which may take days.
-func (t *turn) wait(ctx workflow.Context, future workflow.Future, call protocol.Call) error {
-	var result protocol.CallToolResult
-	err := future.Get(ctx, &result)
-	for err == nil && result.Approval != nil {
-		withdrawn := t.approval(ctx, call, *result.Approval)
-		result = protocol.CallToolResult{}
-		err = t.callTool(ctx, call, withdrawn).Get(ctx, &result)
-	}
-	switch {
-	case err == nil:
-		if call.Kind == protocol.SpawnKind && !result.Failed {
-			t.spawn(ctx, t.state.ID, t.state.Step, call)
-		}
-		return nil
-	case ctx.Err() != nil:
-		return err
-	}
-	workflow.GetLogger(ctx).Warn("tool call without a result", "tool", call.Name, "step", t.state.Step, "err", err)
-	return nil
-}
-
-// endFor ends the turn after an error: the user stopped it, or it failed for good. The user
-// is told in a sentence.
+// endFor ends the turn after an error: the user stopped it, or it failed permanently. A
+// sentence tells the user.
 func (t *turn) endFor(ctx workflow.Context, err error) outcome {
 	if ctx.Err() != nil {
 		return t.end(ctx, protocol.EndingStopped, "")

@@ -5,10 +5,26 @@ import (
 	"strconv"
 	"strings"
 
+	"go.temporal.io/sdk/workflow"
+
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
+
+// report shows the session's status in the UI. It writes no event.
+func (s *session) report(ctx workflow.Context) {
+	workflow.SetCurrentDetails(ctx, details(s.status(), s.last))
+}
+
+func (s *session) status() protocol.Status {
+	status := protocol.Status{Queued: len(s.state.Queue), Turns: s.state.Turns, Children: s.state.Children}
+	if t := s.turn; t != nil {
+		status.Turn, status.Step, status.Doing = t.state.ID, t.state.Step, t.doing
+		status.Tokens, status.Cost, status.Unpriced = t.state.Tokens, t.state.Cost, t.state.Unpriced
+	}
+	return status
+}
 
 // summaryLimit bounds, in bytes, an activity's summary in the UI.
 const summaryLimit = 200

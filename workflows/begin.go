@@ -1,0 +1,46 @@
+package workflows
+
+import (
+	"slices"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
+)
+
+// begin starts a turn with the next message of the queue.
+func (s *session) begin() {
+	first := s.pop()
+	s.state.Turn = &protocol.TurnState{ID: first.ID, Sender: first.Sender, Joinable: first.Join, Step: 1, Messages: []string{first.ID}}
+	s.turn = s.newTurn()
+}
+
+func (s *session) newTurn() *turn {
+	return &turn{
+		session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn,
+		canJoin: s.canJoin, report: s.report, spawn: s.spawn,
+	}
+}
+
+// drop ends messages as stopped, without a turn.
+func (s *session) drop(ctx workflow.Context, messages []protocol.MessageRef) {
+	for dropped := range slices.Chunk(ids(messages), joinLimit) {
+		_, err := executeEndTurn(ctx, protocol.EndTurnInput{
+			Session: s.ref, Turn: dropped[0], Messages: dropped, Ending: protocol.EndingStopped, Silent: true,
+		})
+		if err != nil {
+			workflow.GetLogger(ctx).Error("messages not ended", "first", dropped[0], "err", err)
+		}
+	}
+}
+
+// deliver sends a reply unless outbox is empty. A reply that cannot be sent stays in the
+// store and does not block the session.
+func (s *session) deliver(ctx workflow.Context, outbox string) {
+	if outbox == "" {
+		return
+	}
+	if err := executeDeliver(ctx, s.ref.Channel, outbox); err != nil {
+		workflow.GetLogger(ctx).Error("reply not delivered", "outbox", outbox, "err", err)
+	}
+}
