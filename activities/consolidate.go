@@ -136,7 +136,7 @@ func (a *Agent) askToConsolidate(ctx context.Context, scope memory.Scope, batch 
 	if err != nil {
 		return fmt.Errorf("read the memory: %w", err)
 	}
-	messages := []llm.Message{
+	messages := []domain.Message{
 		{Role: domain.RoleSystem, Content: "You keep the memory of an assistant. Answer with the tool save_memory and nothing else."},
 		{Role: domain.RoleUser, Content: memory.Request(current, batch.Messages, time.Local)},
 	}
@@ -161,8 +161,8 @@ func (a *Agent) askToConsolidate(ctx context.Context, scope memory.Scope, batch 
 			})
 		}
 		refusal = bad
-		messages = append(messages, llm.Message{Role: domain.RoleAssistant, Content: text.Cut(said(response), badAnswerLimit)},
-			llm.Message{Role: domain.RoleUser, Content: "Invalid answer: " + bad.Error() + ". Answer again, with save_memory."})
+		messages = append(messages, domain.Message{Role: domain.RoleAssistant, Content: text.Cut(said(response), badAnswerLimit)},
+			domain.Message{Role: domain.RoleUser, Content: "Invalid answer: " + bad.Error() + ". Answer again, with save_memory."})
 	}
 	return fmt.Errorf("%w: %w", errAnswer, refusal)
 }

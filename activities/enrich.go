@@ -14,7 +14,6 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -144,8 +143,8 @@ const imageLimit = 20 << 20
 
 // images reads the images attached to messages, by message. Missing ones and those above
 // the limit are skipped: their paths are in the text.
-func (a *Agent) images(inbound []domain.Inbound) map[string][]llm.Image {
-	images := map[string][]llm.Image{}
+func (a *Agent) images(inbound []domain.Inbound) map[string][]domain.Image {
+	images := map[string][]domain.Image{}
 	room := imageLimit
 	for _, in := range inbound {
 		if in.Enriched == nil {
@@ -161,7 +160,7 @@ func (a *Agent) images(inbound []domain.Inbound) map[string][]llm.Image {
 				continue
 			}
 			room -= len(data)
-			images[in.ID] = append(images[in.ID], llm.Image{MIME: file.MIME, Data: data})
+			images[in.ID] = append(images[in.ID], domain.Image{MIME: file.MIME, Data: data})
 		}
 	}
 	return images

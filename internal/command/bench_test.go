@@ -195,7 +195,7 @@ func (n *testNode) benchMessage(session, _ int) error {
 
 func (n *testNode) benchDirect(int, int) error {
 	_, err := n.Model.Provider.Complete(context.Background(), llm.Request{
-		Model: n.Model.Name, Messages: []llm.Message{{Role: domain.RoleUser, Content: "hello"}}, MaxTokens: 100,
+		Model: n.Model.Name, Messages: []domain.Message{{Role: domain.RoleUser, Content: "hello"}}, MaxTokens: 100,
 	}, nil)
 	return err
 }

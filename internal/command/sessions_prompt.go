@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/text"
@@ -25,10 +24,10 @@ type promptView struct {
 
 // turnPrompt is what the model was sent in a turn.
 type turnPrompt struct {
-	Turn     string        `json:"turn"`
-	Number   int           `json:"number"`
-	Prompt   string        `json:"prompt"`
-	Messages []llm.Message `json:"messages,omitempty"` // the first is the prompt
+	Turn     string           `json:"turn"`
+	Number   int              `json:"number"`
+	Prompt   string           `json:"prompt"`
+	Messages []domain.Message `json:"messages,omitempty"` // the first is the prompt
 }
 
 // show prints the prompt of a turn. stored may be nil.
@@ -68,7 +67,7 @@ func (v promptView) show(ctx context.Context, w io.Writer, stored *store.Store, 
 
 // sent reconstructs the messages of a turn's last model call, without images and
 // without turns that were consolidated into memory since.
-func (v promptView) sent(ctx context.Context, stored *store.Store, turn domain.Turn, system string) ([]llm.Message, error) {
+func (v promptView) sent(ctx context.Context, stored *store.Store, turn domain.Turn, system string) ([]domain.Message, error) {
 	begun, err := stored.Begin(ctx, store.BeginInput{Session: turn.Session, Turn: turn.ID, Step: 1, Window: v.window})
 	if err != nil {
 		return nil, err
@@ -93,8 +92,8 @@ func (p turnPrompt) print(w io.Writer) error {
 		if m.Name != "" {
 			who += " " + m.Name
 		}
-		if m.ToolCallID != "" {
-			who += " " + m.ToolCallID
+		if m.CallID != "" {
+			who += " " + m.CallID
 		}
 		if _, err := fmt.Fprintf(w, "── %s ──\n%s\n", oneLine(who, lineLimit), text.Printable(m.Content)); err != nil {
 			return err

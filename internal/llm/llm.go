@@ -1,10 +1,5 @@
 // Package llm defines a model call and the one-method interface that a provider
 // implements. A call is one attempt; Temporal retries it.
-//
-// [Message] is what a model sees, not what the store keeps: a [domain.Message] has
-// its place in a transcript (turn, step, index, sender, time), while a Message has
-// the bytes of images, a content made for one call, and unique call IDs. Package
-// prompt makes one from the other.
 package llm
 
 import (
@@ -13,23 +8,6 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
-
-// Message is one message of a conversation as a model sees it.
-type Message struct {
-	Role       domain.Role
-	Content    string
-	Images     []Image           // of users only; sent before the text
-	ToolCalls  []domain.ToolCall // of the assistant only
-	ToolCallID string            // of tools only: the call that this answers
-	Name       string            // of tools only: the tool's name
-	Reasoning  string            // of the assistant only, for providers that want it back
-}
-
-// Image is a picture that a user attached.
-type Image struct {
-	MIME string // image/png, image/jpeg, image/gif or image/webp
-	Data []byte
-}
 
 // ToolSpec describes a tool to a model.
 type ToolSpec struct {
@@ -40,8 +18,8 @@ type ToolSpec struct {
 
 // Request is one model call.
 type Request struct {
-	Model       string // the provider's name for it, without the "provider/" prefix
-	Messages    []Message
+	Model       string           // the provider's name for it, without the "provider/" prefix
+	Messages    []domain.Message // as package prompt writes them: of each, Role, Content, Images, ToolCalls, CallID, Name and Reasoning are sent
 	Tools       []ToolSpec
 	MaxTokens   int
 	Temperature float64

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
@@ -34,8 +33,8 @@ type Conversation struct {
 	Turn   string // the running turn
 	Window int    // maximum number of messages from earlier turns
 	Now    time.Time
-	Images map[string][]llm.Image // of this turn, by inbound message ID
-	Blind  bool                   // the model rejected the images
+	Images map[string][]domain.Image // of this turn, by inbound message ID
+	Blind  bool                      // the model rejected the images
 }
 
 // Messages returns the messages of a model call: the system prompt; the last
@@ -44,7 +43,7 @@ type Conversation struct {
 // and images. If several people wrote, earlier messages name their sender. Each tool
 // call is followed by exactly one result, in the order of the calls; results are
 // matched by turn, step and index.
-func Messages(c Conversation) []llm.Message {
+func Messages(c Conversation) []domain.Message {
 	earlier, current := split(c.Step.History, c.Turn)
 	earlier = earlier[max(0, len(earlier)-max(c.Window, 0)):]
 	w := writer{turn: c.Turn, results: resultsOf(earlier, current), ids: map[string]bool{}}
@@ -76,7 +75,7 @@ func Messages(c Conversation) []llm.Message {
 	if c.System == "" {
 		return w.messages
 	}
-	return append([]llm.Message{{Role: domain.RoleSystem, Content: c.System}}, w.messages...)
+	return append([]domain.Message{{Role: domain.RoleSystem, Content: c.System}}, w.messages...)
 }
 
 // several reports whether more than one person wrote the messages.
@@ -172,13 +171,13 @@ type writer struct {
 	turn     string
 	results  map[position]domain.Message
 	ids      map[string]bool // of the tool calls so far
-	messages []llm.Message
+	messages []domain.Message
 }
 
 func (w *writer) add(m domain.Message, text string) {
 	switch m.Role {
 	case domain.RoleUser:
-		w.messages = append(w.messages, llm.Message{Role: domain.RoleUser, Content: or(text, noText)})
+		w.messages = append(w.messages, domain.Message{Role: domain.RoleUser, Content: or(text, noText)})
 	case domain.RoleAssistant:
 		if len(w.messages) > 0 {
 			w.completion(m, text)
@@ -188,17 +187,17 @@ func (w *writer) add(m domain.Message, text string) {
 }
 
 func (w *writer) completion(m domain.Message, text string) {
-	message := llm.Message{Role: domain.RoleAssistant, Content: text, Reasoning: m.Reasoning}
+	message := domain.Message{Role: domain.RoleAssistant, Content: text, Reasoning: m.Reasoning}
 	if len(m.ToolCalls) == 0 {
 		message.Content = or(text, noText)
 	}
-	var results []llm.Message
+	var results []domain.Message
 	for i, call := range m.ToolCalls {
 		call.ID = w.id(call.ID, m.Step, i)
 		call.Name, call.Arguments = or(call.Name, noName), or(call.Arguments, noneGiven)
 		message.ToolCalls = append(message.ToolCalls, call)
-		results = append(results, llm.Message{
-			Role: domain.RoleTool, ToolCallID: call.ID, Name: call.Name, Content: w.result(position{m.Turn, m.Step, i}),
+		results = append(results, domain.Message{
+			Role: domain.RoleTool, CallID: call.ID, Name: call.Name, Content: w.result(position{m.Turn, m.Step, i}),
 		})
 	}
 	w.messages = append(append(w.messages, message), results...)

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 )
 
@@ -33,15 +32,15 @@ func result(turn string, step, index int, text string) domain.Message {
 }
 
 // brief writes messages in a form that fits a table.
-func brief(messages []llm.Message) []string {
+func brief(messages []domain.Message) []string {
 	var lines []string
 	for _, m := range messages {
 		parts := []string{string(m.Role) + ": " + m.Content}
 		for _, call := range m.ToolCalls {
 			parts = append(parts, "+"+call.ID)
 		}
-		if m.ToolCallID != "" {
-			parts = append(parts, "="+m.ToolCallID)
+		if m.CallID != "" {
+			parts = append(parts, "="+m.CallID)
 		}
 		lines = append(lines, strings.Join(parts, " "))
 	}
@@ -136,8 +135,8 @@ func TestMessagesKeepReasoningAndCalls(t *testing.T) {
 	messages := prompt.Messages(prompt.Conversation{
 		Step: domain.Step{History: []domain.Message{user("b", 1, "hi"), said, result("b", 1, 0, "one")}}, Turn: "b", Now: noon,
 	})
-	require.Equal(t, llm.Message{Role: domain.RoleAssistant, Content: "hm", Reasoning: "thinking", ToolCalls: said.ToolCalls}, messages[1])
-	require.Equal(t, llm.Message{Role: domain.RoleTool, Content: "one", ToolCallID: "x", Name: "exec"}, messages[2])
+	require.Equal(t, domain.Message{Role: domain.RoleAssistant, Content: "hm", Reasoning: "thinking", ToolCalls: said.ToolCalls}, messages[1])
+	require.Equal(t, domain.Message{Role: domain.RoleTool, Content: "one", CallID: "x", Name: "exec"}, messages[2])
 }
 
 func TestMessagesIncludeTheInboundContext(t *testing.T) {
@@ -196,7 +195,7 @@ func FuzzMessagesAreValidForProviders(f *testing.F) {
 }
 
 // requireStrict checks what the strictest providers demand.
-func requireStrict(t *testing.T, messages []llm.Message) {
+func requireStrict(t *testing.T, messages []domain.Message) {
 	t.Helper()
 	if len(messages) > 0 {
 		require.Equal(t, domain.RoleUser, messages[0].Role)
@@ -206,7 +205,7 @@ func requireStrict(t *testing.T, messages []llm.Message) {
 	for _, m := range messages {
 		if m.Role == domain.RoleTool {
 			require.NotEmpty(t, open, "an orphan result")
-			require.Equal(t, open[0], m.ToolCallID)
+			require.Equal(t, open[0], m.CallID)
 			open = open[1:]
 		} else {
 			require.Empty(t, open, "a call without a result")

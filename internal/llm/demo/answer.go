@@ -50,7 +50,7 @@ func answer(req llm.Request) (content string, calls []domain.ToolCall) {
 }
 
 // trailing returns the last messages, as far as they have this role.
-func trailing(messages []llm.Message, role domain.Role) []llm.Message {
+func trailing(messages []domain.Message, role domain.Role) []domain.Message {
 	i := len(messages)
 	for i > 0 && messages[i-1].Role == role {
 		i--
@@ -112,7 +112,7 @@ func greeting(said string) string {
 	return b.String()
 }
 
-func summary(results []llm.Message) string {
+func summary(results []domain.Message) string {
 	var b strings.Builder
 	b.WriteString("Done. I am Holdfast's demo model and only repeat the tool results.")
 	for _, m := range results {

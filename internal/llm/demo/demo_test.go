@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/demo"
 )
 
-func ask(t *testing.T, tools []string, messages ...llm.Message) llm.Response {
+func ask(t *testing.T, tools []string, messages ...domain.Message) llm.Response {
 	req := llm.Request{Model: "demo", Messages: messages}
 	for _, name := range tools {
 		req.Tools = append(req.Tools, llm.ToolSpec{Name: name})
@@ -31,8 +31,8 @@ func ask(t *testing.T, tools []string, messages ...llm.Message) llm.Response {
 
 var allTools = []string{"exec", "read_file", "list_dir", "write_file"}
 
-func user(text string) llm.Message {
-	return llm.Message{Role: domain.RoleUser, Content: text + "\n\n[Runtime Context]\nrun: never\nsecret"}
+func user(text string) domain.Message {
+	return domain.Message{Role: domain.RoleUser, Content: text + "\n\n[Runtime Context]\nrun: never\nsecret"}
 }
 
 func TestPlainMessagesAreQuoted(t *testing.T) {
@@ -82,18 +82,18 @@ func TestConsecutiveMessagesAreAllAnswered(t *testing.T) {
 func TestToolResultsAreRepeated(t *testing.T) {
 	t.Parallel()
 	first := ask(t, allTools, user("run: a\nrun: b"))
-	history := []llm.Message{
+	history := []domain.Message{
 		user("run: a\nrun: b"),
 		{Role: domain.RoleAssistant, ToolCalls: first.ToolCalls},
-		{Role: domain.RoleTool, ToolCallID: first.ToolCalls[0].ID, Name: "exec", Content: "one ```fenced```\n"},
-		{Role: domain.RoleTool, ToolCallID: first.ToolCalls[1].ID, Name: "exec", Content: "two"},
+		{Role: domain.RoleTool, CallID: first.ToolCalls[0].ID, Name: "exec", Content: "one ```fenced```\n"},
+		{Role: domain.RoleTool, CallID: first.ToolCalls[1].ID, Name: "exec", Content: "two"},
 	}
 	resp := ask(t, allTools, history...)
 	require.Contains(t, resp.Content, "`exec`:\n\n````\none ```fenced```\n````")
 	require.Contains(t, resp.Content, "```\ntwo\n```")
 	require.Empty(t, resp.ToolCalls)
 
-	again := ask(t, allTools, append(history, llm.Message{Role: domain.RoleAssistant, Content: resp.Content}, user("thanks"))...)
+	again := ask(t, allTools, append(history, domain.Message{Role: domain.RoleAssistant, Content: resp.Content}, user("thanks"))...)
 	require.Contains(t, again.Content, "> thanks")
 }
 
@@ -109,6 +109,6 @@ func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("stopped")
 	cancel(cause)
-	_, err := demo.Provider{}.Complete(ctx, llm.Request{Messages: []llm.Message{user("run: a")}}, nil)
+	_, err := demo.Provider{}.Complete(ctx, llm.Request{Messages: []domain.Message{user("run: a")}}, nil)
 	require.ErrorIs(t, err, cause)
 }

@@ -116,7 +116,7 @@ func TestImageErrorsAreReturnedToTheCaller(t *testing.T) {
 	first := llmtest.NewServer(t, llmtest.NoImages())
 	second := llmtest.NewServer(t, llmtest.Text("1"))
 	req := llmtest.Conversation()
-	req.Messages[1].Images = []llm.Image{{MIME: "image/png", Data: []byte("png")}}
+	req.Messages[1].Images = []domain.Image{{MIME: "image/png", Data: []byte("png")}}
 	_, err := providers(t, first.URL, second.URL).Complete(t.Context(), req, nil)
 	require.ErrorIs(t, err, llm.ErrNoImages)
 	require.Zero(t, second.Count())

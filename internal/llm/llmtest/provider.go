@@ -62,15 +62,15 @@ func (p *probe) text() (text, reasoning string) {
 func Conversation() llm.Request {
 	return llm.Request{
 		Model: Model,
-		Messages: []llm.Message{
+		Messages: []domain.Message{
 			{Role: domain.RoleSystem, Content: "Be brief."},
 			{Role: domain.RoleUser, Content: "List it."},
 			{Role: domain.RoleAssistant, ToolCalls: []domain.ToolCall{
 				{ID: "a", Name: "list_dir", Arguments: `{"path":"."}`},
 				{ID: "b", Name: "list_dir"},
 			}},
-			{Role: domain.RoleTool, ToolCallID: "a", Name: "list_dir", Content: "a.txt"},
-			{Role: domain.RoleTool, ToolCallID: "b", Name: "list_dir"},
+			{Role: domain.RoleTool, CallID: "a", Name: "list_dir", Content: "a.txt"},
+			{Role: domain.RoleTool, CallID: "b", Name: "list_dir"},
 			{Role: domain.RoleAssistant, Content: " "},
 			{Role: domain.RoleUser, Content: "And <now> & \"then\"?"},
 		},
@@ -113,8 +113,8 @@ func runAnswers(run runner) {
 
 	run("images come before the text", func(t *testing.T, p *probe) {
 		req := Conversation()
-		req.Messages[1].Images = []llm.Image{{MIME: "image/png", Data: []byte("one")}, {MIME: "image/jpeg", Data: []byte("two")}}
-		req.Messages[6].Content, req.Messages[6].Images = " ", []llm.Image{{Data: []byte("GIF89a")}}
+		req.Messages[1].Images = []domain.Image{{MIME: "image/png", Data: []byte("one")}, {MIME: "image/jpeg", Data: []byte("two")}}
+		req.Messages[6].Content, req.Messages[6].Images = " ", []domain.Image{{Data: []byte("GIF89a")}}
 		resp, err := p.provider.Complete(t.Context(), req, nil)
 		require.NoError(t, err)
 		require.Empty(t, p.Invalid())
@@ -241,7 +241,7 @@ func runFailures(run runner) {
 		req := Conversation()
 		_, err := p.provider.Complete(t.Context(), req, nil)
 		require.NotErrorIs(t, err, llm.ErrNoImages, "there was none")
-		req.Messages[1].Images = []llm.Image{{MIME: "image/png", Data: []byte("one")}}
+		req.Messages[1].Images = []domain.Image{{MIME: "image/png", Data: []byte("one")}}
 		_, err = p.provider.Complete(t.Context(), req, nil)
 		require.ErrorIs(t, err, llm.ErrNoImages)
 		require.True(t, remote.As(err).Permanent())

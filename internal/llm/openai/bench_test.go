@@ -18,7 +18,7 @@ import (
 // the provider's own time.
 func BenchmarkComplete(b *testing.B) {
 	url := llmtest.NewStub(b, strings.Repeat("an answer\n", 60))
-	short := llm.Request{Model: llmtest.Model, Messages: []llm.Message{{Role: domain.RoleUser, Content: "hello"}}}
+	short := llm.Request{Model: llmtest.Model, Messages: []domain.Message{{Role: domain.RoleUser, Content: "hello"}}}
 	long := short
 	for range 20 {
 		long.Tools = append(long.Tools, llm.ToolSpec{Name: "tool" + strings.Repeat("x", len(long.Tools)), Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"a path"}}}`)})
@@ -26,8 +26,8 @@ func BenchmarkComplete(b *testing.B) {
 	long.Messages = nil
 	for range 100 {
 		long.Messages = append(long.Messages,
-			llm.Message{Role: domain.RoleUser, Content: strings.Repeat("question ", 100)},
-			llm.Message{Role: domain.RoleAssistant, Content: strings.Repeat("an answer\n", 100)})
+			domain.Message{Role: domain.RoleUser, Content: strings.Repeat("question ", 100)},
+			domain.Message{Role: domain.RoleAssistant, Content: strings.Repeat("an answer\n", 100)})
 	}
 	long.Messages = append(long.Messages, short.Messages...)
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/llm/openai"
@@ -23,7 +24,7 @@ type refusal struct {
 }
 
 // refused returns the error of a call that is refused so.
-func refused(t *testing.T, r refusal, images ...llm.Image) error {
+func refused(t *testing.T, r refusal, images ...domain.Image) error {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		body, _ := json.Marshal(map[string]any{"error": map[string]string{"message": r.message, "code": r.code}})
 		w.WriteHeader(r.status)
@@ -90,7 +91,7 @@ func TestTooLongErrorsOfEachProvider(t *testing.T) {
 
 func TestImageErrorsOfEachProvider(t *testing.T) {
 	t.Parallel()
-	image := llm.Image{MIME: "image/png", Data: []byte("png")}
+	image := domain.Image{MIME: "image/png", Data: []byte("png")}
 	for _, r := range []refusal{
 		{"openai", 400, "", "Invalid content type. image_url is only supported by certain models."},
 		{"openai", 400, "invalid_image_format", "You uploaded an unsupported image."},

@@ -77,12 +77,12 @@ func (c *Client) tune(req llm.Request, out *openai.ChatCompletionRequest) {
 }
 
 // message converts m with the fields of its role only.
-func (c *Client) message(m llm.Message) openai.ChatCompletionMessage {
+func (c *Client) message(m domain.Message) openai.ChatCompletionMessage {
 	out := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content}
 	switch m.Role {
 	case domain.RoleSystem:
 	case domain.RoleTool:
-		out.ToolCallID, out.Name = c.callID(m.ToolCallID), m.Name
+		out.ToolCallID, out.Name = c.callID(m.CallID), m.Name
 	case domain.RoleUser:
 		if len(m.Images) > 0 {
 			out.Content, out.MultiContent = "", parts(m)
@@ -182,7 +182,7 @@ func (c *Client) signsCalls(model string) bool {
 }
 
 // parts returns a user's message with images: the images first, then the text.
-func parts(m llm.Message) []openai.ChatMessagePart {
+func parts(m domain.Message) []openai.ChatMessagePart {
 	var out []openai.ChatMessagePart
 	for _, image := range m.Images {
 		kind := cmp.Or(image.MIME, http.DetectContentType(image.Data))

@@ -77,12 +77,12 @@ func TestFieldsOfOtherRolesAreNotSent(t *testing.T) {
 	req := llmtest.Conversation()
 	for i := range req.Messages {
 		m := &req.Messages[i]
-		m.Name, m.ToolCallID, m.Reasoning = "list_dir", "a", "hm"
+		m.Name, m.CallID, m.Reasoning = "list_dir", "a", "hm"
 		if i == 4 {
-			m.ToolCallID = "b"
+			m.CallID = "b"
 		}
 		if m.Role != domain.RoleUser {
-			m.Images = []llm.Image{{MIME: "image/png", Data: []byte("png")}}
+			m.Images = []domain.Image{{MIME: "image/png", Data: []byte("png")}}
 		}
 		if m.Role != domain.RoleAssistant {
 			m.ToolCalls = req.Messages[2].ToolCalls

@@ -170,15 +170,15 @@ func record(t *testing.T, choice llm.Choice) wire {
 func everything(model string) llm.Request {
 	return llm.Request{
 		Model: model,
-		Messages: []llm.Message{
+		Messages: []domain.Message{
 			{Role: domain.RoleSystem, Content: "You are Holdfast."},
-			{Role: domain.RoleUser, Content: "What is in this folder, and in this picture?", Images: []llm.Image{{MIME: "image/png", Data: []byte("picture")}}},
+			{Role: domain.RoleUser, Content: "What is in this folder, and in this picture?", Images: []domain.Image{{MIME: "image/png", Data: []byte("picture")}}},
 			{Role: domain.RoleAssistant, Reasoning: "Look first.", ToolCalls: []domain.ToolCall{
 				{ID: "call_ab12_1_0", Name: "list_dir", Arguments: `{"path": "."}`},
 				{ID: "call_ab12_1_1", Name: "list_dir", Arguments: `{path: 'sub'`},
 			}},
-			{Role: domain.RoleTool, ToolCallID: "call_ab12_1_0", Name: "list_dir", Content: "a.txt"},
-			{Role: domain.RoleTool, ToolCallID: "call_ab12_1_1", Name: "list_dir"},
+			{Role: domain.RoleTool, CallID: "call_ab12_1_0", Name: "list_dir", Content: "a.txt"},
+			{Role: domain.RoleTool, CallID: "call_ab12_1_1", Name: "list_dir"},
 			{Role: domain.RoleAssistant, Content: "One file, \"a.txt\"."},
 			{Role: domain.RoleUser, Content: "Thanks."},
 		},
