@@ -19,7 +19,7 @@ import (
 // unkept forgets the versions of memory's files.
 type unkept struct{}
 
-func (unkept) Save(context.Context, string, string, []byte) error { return nil }
+func (unkept) SaveVersion(context.Context, string, string, []byte) error { return nil }
 
 // remembering gives the agent the memory of its workspace.
 func (b *bundle) remembering(t *testing.T) {

@@ -2,10 +2,7 @@ package command
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,37 +14,25 @@ import (
 
 func approvalsCommand(env environment) *cobra.Command {
 	list := approvalsListCommand(env)
-	parent := &cobra.Command{
-		Use:   "approvals",
-		Short: "Show, approve and deny tool calls that are waiting for approval",
-		Args:  cobra.NoArgs,
-		RunE:  list.RunE,
-	}
+	parent := newCommand("approvals", "Show, approve and deny tool calls that are waiting for approval", list.RunE)
 	parent.Flags().AddFlagSet(list.Flags())
 	parent.AddCommand(list, approvalsDecideCommand(env, approved), approvalsDecideCommand(env, denied))
 	return parent
 }
 
 func approvalsListCommand(env environment) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List calls waiting for approval, oldest first",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
-				rows, err := approvalRows(cmd.Context(), stored)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(cmd.OutOrStdout(), rows)
-				}
-				return printApprovals(cmd.OutOrStdout(), rows)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	var asJSON *bool
+	cmd := newCommand("list", "List calls waiting for approval, oldest first", func(cmd *cobra.Command, _ []string) error {
+		return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
+			rows, err := approvalRows(cmd.Context(), stored)
+			if err != nil {
+				return err
+			}
+			return printList(cmd.OutOrStdout(), *asJSON, rows, "no calls are waiting for approval",
+				"ID\tTOOL\tTITLE\tWHERE\tREQUESTED BY\tSINCE\tUNTIL", approvalRow.cells)
+		})
+	})
+	asJSON = jsonFlag(cmd)
 	return cmd
 }
 
@@ -65,35 +50,21 @@ type approvalRow struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-func approvalRows(ctx context.Context, stored *store.Store) ([]approvalRow, error) {
-	rows := []approvalRow{}
-	if stored == nil {
-		return rows, nil
-	}
+func approvalRows(ctx context.Context, stored *store.Store) (rows []approvalRow, err error) {
 	waiting, err := stored.WaitingApprovals(ctx, domain.Route{})
-	if err != nil {
-		return nil, err
-	}
 	for _, a := range waiting {
 		rows = append(rows, approvalRow{
 			ID: a.ID, Tool: a.Tool, Title: a.Title, Channel: a.Channel, Chat: a.Chat, Thread: a.Thread,
 			Sender: a.Sender, Turn: a.Turn, CreatedAt: a.CreatedAt, ExpiresAt: a.ExpiresAt,
 		})
 	}
-	return rows, nil
+	return rows, err
 }
 
-func printApprovals(w io.Writer, rows []approvalRow) error {
-	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, "no calls are waiting for approval")
-		return err
+func (r approvalRow) cells() []any {
+	where := strings.Join([]string{r.Channel, r.Chat, r.Thread}, " ")
+	return []any{
+		r.ID, oneLine(r.Tool, keyLimit), oneLine(r.Title, lineLimit), oneLine(where, keyLimit), oneLine(r.Sender, keyLimit),
+		shownTime(r.CreatedAt), shownTime(r.ExpiresAt),
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tTOOL\tTITLE\tWHERE\tREQUESTED BY\tSINCE\tUNTIL")
-	for _, row := range rows {
-		where := strings.Join([]string{row.Channel, row.Chat, row.Thread}, " ")
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, oneLine(row.Tool, keyLimit), oneLine(row.Title, lineLimit),
-			oneLine(where, keyLimit), oneLine(row.Sender, keyLimit), shownTime(row.CreatedAt), shownTime(row.ExpiresAt))
-	}
-	return table.Flush()
 }

@@ -32,24 +32,16 @@ var (
 )
 
 func approvalsDecideCommand(env environment, d decision) *cobra.Command {
-	return &cobra.Command{
-		Use:   d.name + " ID",
-		Short: d.short,
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
-				if stored == nil {
-					return errNoStore
-				}
-				reply, err := d.give(cmd.Context(), cfg, stored, strings.ToLower(strings.TrimSpace(args[0])))
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), text.Printable(reply))
+	return newCommand(d.name+" ID", d.short, func(cmd *cobra.Command, args []string) error {
+		return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
+			reply, err := d.give(cmd.Context(), cfg, stored, strings.ToLower(strings.TrimSpace(args[0])))
+			if err != nil {
 				return err
-			})
-		},
-	}
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text.Printable(reply))
+			return err
+		})
+	})
 }
 
 // give sends the decision to the running agent and returns its reply. It is an error

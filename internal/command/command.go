@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -31,30 +33,38 @@ func Main(args []string) int {
 }
 
 func rootCommand(environ []string) *cobra.Command {
-	root := &cobra.Command{
-		Use:           "holdfast",
-		Short:         "A durable agent runner",
-		Long:          "Holdfast runs an agent whose every turn is a durable workflow: it resumes after a crash\nand finishes what it started.",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
 	env := environment{vars: environ}
-	root.AddCommand(
+	root := newGroup("holdfast", "A durable agent runner",
 		upCommand(env), chatCommand(env), workerCommand(env), starterCommand(env), engineCommand(env), versionCommand(),
-		initCommand(env), doctorCommand(env), sessionsCommand(env), runsCommand(env), jobsCommand(env), memoryCommand(env), pairingCommand(env), approvalsCommand(env), slackCommand(), usageCommand(env),
+		initCommand(env), doctorCommand(env), sessionsCommand(env), runsCommand(env), jobsCommand(env), memoryCommand(env),
+		pairingCommand(env), approvalsCommand(env), slackCommand(), usageCommand(env),
 	)
-	group(root)
+	root.Long = "Holdfast runs an agent whose every turn is a durable workflow: it resumes after a crash\nand finishes what it started."
+	root.SilenceErrors, root.SilenceUsage = true, true
 	return root
 }
 
-// group makes commands that only have subcommands print their help and reject
-// unknown subcommands.
-func group(parent *cobra.Command) {
-	for _, child := range parent.Commands() {
-		group(child)
+// newGroup returns a command that only has subcommands: it prints their help and rejects
+// unknown ones.
+func newGroup(name, short string, children ...*cobra.Command) *cobra.Command {
+	group := newCommand(name, short, func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+	group.AddCommand(children...)
+	return group
+}
+
+// newCommand returns a command. Its arguments are the words of use between the name and
+// the first flag; one in brackets is optional.
+func newCommand(use, short string, run func(*cobra.Command, []string) error) *cobra.Command {
+	args := strings.Fields(use)[1:]
+	if flag := slices.IndexFunc(args, func(word string) bool { return strings.HasPrefix(word, "-") }); flag >= 0 {
+		args = args[:flag]
 	}
-	if parent.HasSubCommands() && !parent.Runnable() {
-		parent.Args = cobra.NoArgs
-		parent.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	check := cobra.ExactArgs(len(args))
+	switch {
+	case len(args) == 0:
+		check = cobra.NoArgs
+	case strings.HasPrefix(args[0], "["):
+		check = cobra.MaximumNArgs(len(args))
 	}
+	return &cobra.Command{Use: use, Short: short, Args: check, RunE: run}
 }

@@ -12,14 +12,9 @@ import (
 )
 
 func doctorCommand(env environment) *cobra.Command {
-	return &cobra.Command{
-		Use:   "doctor",
-		Short: "Check the installation and suggest fixes",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runDoctor(cmd.Context(), cmd.OutOrStdout(), env.vars)
-		},
-	}
+	return newCommand("doctor", "Check the installation and suggest fixes", func(cmd *cobra.Command, _ []string) error {
+		return runDoctor(cmd.Context(), cmd.OutOrStdout(), env.vars)
+	})
 }
 
 func runDoctor(ctx context.Context, w io.Writer, environ []string) error {

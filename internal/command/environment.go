@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"github.com/mattn/go-isatty"
 
@@ -54,27 +55,34 @@ func newLogger(c config.Log, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, options))
 }
 
-// errNoStore says that there is no store to change.
-var errNoStore = errors.New("the store does not exist yet: no messages have been received")
-
-// withStore calls f with the config and the store. The store is nil if it does not
-// exist yet: commands that only read do not create it.
+// withStore calls f with the config and the store. Commands do not create a missing
+// store: f gets an empty one that is deleted afterwards.
 func withStore(ctx context.Context, env environment, f func(config.Config, *store.Store) error) error {
 	cfg, _, err := env.load(io.Discard)
 	if err != nil {
 		return err
 	}
-	if cfg.Store.DSN == "" {
-		if _, err := os.Stat(cfg.StoreDSN()); errors.Is(err, fs.ErrNotExist) {
-			return f(cfg, nil)
+	dsn := cfg.StoreDSN()
+	if !hasStore(cfg) {
+		dir, err := os.MkdirTemp("", "holdfast-")
+		if err != nil {
+			return err
 		}
+		defer os.RemoveAll(dir)
+		dsn = filepath.Join(dir, "store.db")
 	}
-	stored, err := store.Open(ctx, store.Options{DSN: cfg.StoreDSN()})
+	stored, err := store.Open(ctx, store.Options{DSN: dsn})
 	if err != nil {
 		return err
 	}
 	defer stored.Close()
 	return f(cfg, stored)
+}
+
+// hasStore reports whether the store exists, which a server's is assumed to.
+func hasStore(cfg config.Config) bool {
+	_, err := os.Stat(cfg.StoreDSN())
+	return cfg.Store.DSN != "" || !errors.Is(err, fs.ErrNotExist)
 }
 
 // terminal returns the file that f is, and whether it is a terminal.

@@ -17,14 +17,9 @@ import (
 )
 
 func initCommand(env environment) *cobra.Command {
-	return &cobra.Command{
-		Use:   "init",
-		Short: "Create a commented config and a workspace, without overwriting files",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return initHome(cmd.OutOrStdout(), env)
-		},
-	}
+	return newCommand("init", "Create a commented config and a workspace, without overwriting files", func(cmd *cobra.Command, _ []string) error {
+		return initHome(cmd.OutOrStdout(), env)
+	})
 }
 
 // initHome creates missing parts of a home. An existing config must be valid, since it

@@ -20,24 +20,19 @@ type jobFlags struct {
 
 func jobsAddCommand(env environment) *cobra.Command {
 	var flags jobFlags
-	cmd := &cobra.Command{
-		Use:   "add --message TEXT (--at TIME | --every DURATION | --cron EXPRESSION)",
-		Short: "Add a scheduled prompt",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withJobs(cmd.Context(), env, func(cfg config.Config, jobs *schedule.Jobs) error {
-				job, err := flags.job(cmd.Context(), cfg)
-				if err != nil {
-					return err
-				}
-				if job, err = jobs.Add(cmd.Context(), job, ""); err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "added %s: %s, next %s\n", job.ID, schedule.When(job), schedule.Stamp(job, schedule.Next(job, time.Now())))
+	cmd := newCommand("add --message TEXT (--at TIME | --every DURATION | --cron EXPRESSION)", "Add a scheduled prompt", func(cmd *cobra.Command, _ []string) error {
+		return withJobs(cmd.Context(), env, func(cfg config.Config, jobs *schedule.Jobs) error {
+			job, err := flags.job(cmd.Context(), cfg)
+			if err != nil {
 				return err
-			})
-		},
-	}
+			}
+			if job, err = jobs.Add(cmd.Context(), job, ""); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "added %s: %s, next %s\n", job.ID, schedule.When(job), schedule.Stamp(job, schedule.Next(job, time.Now())))
+			return err
+		})
+	})
 	f := cmd.Flags()
 	f.StringVarP(&flags.request.Message, "message", "m", "", "prompt to run")
 	f.StringVar(&flags.request.Name, "name", "", "short name")

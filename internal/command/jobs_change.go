@@ -24,16 +24,11 @@ func jobChangeCommands(env environment) []*cobra.Command {
 		{"run", "Run a job now, in addition to its schedule", "started", func(ctx context.Context, jobs *schedule.Jobs, id string) error { return jobs.Run(ctx, id) }},
 		{"rm", "Remove a job", "removed", func(ctx context.Context, jobs *schedule.Jobs, id string) error { return jobs.Remove(ctx, id) }},
 	} {
-		all = append(all, &cobra.Command{
-			Use:   change.name + " ID",
-			Short: change.short,
-			Args:  cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return withJobs(cmd.Context(), env, func(_ config.Config, jobs *schedule.Jobs) error {
-					return changeJob(cmd.OutOrStdout(), args[0], change.done, change.do(cmd.Context(), jobs, args[0]))
-				})
-			},
-		})
+		all = append(all, newCommand(change.name+" ID", change.short, func(cmd *cobra.Command, args []string) error {
+			return withJobs(cmd.Context(), env, func(_ config.Config, jobs *schedule.Jobs) error {
+				return changeJob(cmd.OutOrStdout(), args[0], change.done, change.do(cmd.Context(), jobs, args[0]))
+			})
+		}))
 	}
 	return all
 }

@@ -18,7 +18,7 @@ func withJobs(ctx context.Context, env environment, f func(config.Config, *sched
 	}
 	defer r.temporal.Close()
 	return withStore(ctx, env, func(cfg config.Config, stored *store.Store) error {
-		if stored == nil {
+		if !hasStore(cfg) {
 			return fmt.Errorf("%s has no store yet: start Holdfast with `holdfast up`", cfg.Home)
 		}
 		return f(cfg, schedule.New(node.Scheduling(cfg, schedule.Options{Client: r.temporal, Store: stored})))

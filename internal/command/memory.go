@@ -6,18 +6,13 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/memory"
-	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/spf13/cobra"
 )
 
 func memoryCommand(env environment) *cobra.Command {
-	parent := &cobra.Command{
-		Use:   "memory",
-		Short: "Show and restore versions of the agent's memory",
-	}
-	parent.AddCommand(memoryVersionsCommand(env), memoryShowCommand(env), memoryRestoreCommand(env))
-	return parent
+	return newGroup("memory", "Show and restore versions of the agent's memory",
+		memoryVersionsCommand(env), memoryShowCommand(env), memoryRestoreCommand(env))
 }
 
 // withMemory calls f with the memory of the scope in args; without one, with that of
@@ -31,7 +26,7 @@ func withMemory(ctx context.Context, env environment, args []string, f func(scop
 		}
 	}
 	return withStore(ctx, env, func(cfg config.Config, stored *store.Store) error {
-		files, err := memory.New(memory.Options{Workspace: cfg.Workspace, Versions: node.Versions{Store: stored}})
+		files, err := memory.New(memory.Options{Workspace: cfg.Workspace, Versions: stored})
 		if err != nil {
 			return err
 		}
@@ -40,57 +35,40 @@ func withMemory(ctx context.Context, env environment, args []string, f func(scop
 }
 
 func memoryVersionsCommand(env environment) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "versions [SCOPE]",
-		Short: "List the stored versions of a MEMORY.md, newest first",
-		Args:  cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withMemory(cmd.Context(), env, args, func(m scopeMemory) error {
-				rows, err := m.rows(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(cmd.OutOrStdout(), rows)
-				}
-				return m.print(cmd.OutOrStdout(), rows)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	var asJSON *bool
+	cmd := newCommand("versions [SCOPE]", "List the stored versions of a MEMORY.md, newest first", func(cmd *cobra.Command, args []string) error {
+		return withMemory(cmd.Context(), env, args, func(m scopeMemory) error {
+			rows, err := m.rows(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return printList(cmd.OutOrStdout(), *asJSON, rows, "no versions of "+m.scope.Facts()+" yet",
+				"VERSION\tKEPT\tBYTES\tPRESENT\tBEGINS", versionRow.cells)
+		})
+	})
+	asJSON = jsonFlag(cmd)
 	return cmd
 }
 
 func memoryShowCommand(env environment) *cobra.Command {
 	var version string
-	cmd := &cobra.Command{
-		Use:   "show [SCOPE]",
-		Short: "Print a MEMORY.md or an earlier version of it",
-		Args:  cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withMemory(cmd.Context(), env, args, func(m scopeMemory) error {
-				content, err := m.content(cmd.Context(), version)
-				if err != nil {
-					return err
-				}
-				return printContent(cmd.OutOrStdout(), content)
-			})
-		},
-	}
+	cmd := newCommand("show [SCOPE]", "Print a MEMORY.md or an earlier version of it", func(cmd *cobra.Command, args []string) error {
+		return withMemory(cmd.Context(), env, args, func(m scopeMemory) error {
+			content, err := m.content(cmd.Context(), version)
+			if err != nil {
+				return err
+			}
+			return printContent(cmd.OutOrStdout(), content)
+		})
+	})
 	cmd.Flags().StringVar(&version, "version", "", "`version` to print, as listed by holdfast memory versions (default: the current file)")
 	return cmd
 }
 
 func memoryRestoreCommand(env environment) *cobra.Command {
-	return &cobra.Command{
-		Use:   "restore SCOPE VERSION",
-		Short: "Restore a version of a MEMORY.md; the current one is kept as a version",
-		Args:  cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withMemory(cmd.Context(), env, args, func(m scopeMemory) error {
-				return m.restore(cmd.Context(), cmd.OutOrStdout(), args[1])
-			})
-		},
-	}
+	return newCommand("restore SCOPE VERSION", "Restore a version of a MEMORY.md; the current one is kept as a version", func(cmd *cobra.Command, args []string) error {
+		return withMemory(cmd.Context(), env, args, func(m scopeMemory) error {
+			return m.restore(cmd.Context(), cmd.OutOrStdout(), args[1])
+		})
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/memory"
@@ -19,7 +18,7 @@ import (
 type scopeMemory struct {
 	scope  memory.Scope
 	files  *memory.Files
-	stored *store.Store // nil if there is no store
+	stored *store.Store
 }
 
 // versionRow is a version in a list.
@@ -33,8 +32,8 @@ type versionRow struct {
 
 // rows returns the versions, newest first.
 func (m scopeMemory) rows(ctx context.Context) ([]versionRow, error) {
-	rows := []versionRow{}
-	kept, err := m.versions(ctx)
+	var rows []versionRow
+	kept, err := m.stored.Versions(ctx, m.scope.Facts())
 	if err != nil {
 		return nil, err
 	}
@@ -51,14 +50,6 @@ func (m scopeMemory) rows(ctx context.Context) ([]versionRow, error) {
 	return rows, nil
 }
 
-// versions returns the stored versions, oldest first.
-func (m scopeMemory) versions(ctx context.Context) ([]store.Version, error) {
-	if m.stored == nil {
-		return nil, nil
-	}
-	return m.stored.Versions(ctx, m.scope.Facts())
-}
-
 const (
 	// idShown is the length of the displayed prefix of a version's ID, and idLeast the
 	// shortest prefix that is accepted.
@@ -68,17 +59,8 @@ const (
 	beginningShown = 60
 )
 
-func (m scopeMemory) print(w io.Writer, rows []versionRow) error {
-	if len(rows) == 0 {
-		_, err := fmt.Fprintf(w, "no versions of %s yet\n", m.scope.Facts())
-		return err
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "VERSION\tKEPT\tBYTES\tPRESENT\tBEGINS")
-	for _, row := range rows {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", row.ID[:idShown], shownTime(row.KeptAt), row.Bytes, yesNo(row.Present), oneLine(row.Text, beginningShown))
-	}
-	return table.Flush()
+func (r versionRow) cells() []any {
+	return []any{r.ID[:idShown], shownTime(r.KeptAt), r.Bytes, yesNo(r.Present), oneLine(r.Text, beginningShown)}
 }
 
 // version returns the version whose ID starts with id.
@@ -87,7 +69,7 @@ func (m scopeMemory) version(ctx context.Context, id string) (found store.Versio
 	if len(id) < idLeast {
 		return store.Version{}, fmt.Errorf("version %q is too short; see `holdfast memory versions %s`", id, m.scope)
 	}
-	kept, err := m.versions(ctx)
+	kept, err := m.stored.Versions(ctx, m.scope.Facts())
 	if err != nil {
 		return store.Version{}, err
 	}

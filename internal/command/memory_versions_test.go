@@ -12,7 +12,6 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/memory"
-	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -25,7 +24,7 @@ func remembers(t *testing.T, home string) *memory.Files {
 	stored, err := store.Open(t.Context(), store.Options{DSN: cfg.StoreDSN()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stored.Close()) })
-	files, err := memory.New(memory.Options{Workspace: cfg.Workspace, Versions: node.Versions{Store: stored}})
+	files, err := memory.New(memory.Options{Workspace: cfg.Workspace, Versions: stored})
 	require.NoError(t, err)
 	return files
 }

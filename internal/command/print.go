@@ -2,11 +2,14 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/spf13/cobra"
+
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
@@ -57,14 +60,36 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// shownCost is a cost as text and as fields of JSON.
-type shownCost struct {
-	Microdollars int64 `json:"cost_microdollars"` // of calls with a known price
-	Unpriced     int   `json:"unpriced_calls"`    // calls without one
+// jsonFlag adds the flag --json.
+func jsonFlag(cmd *cobra.Command) *bool {
+	return cmd.Flags().Bool("json", false, "print JSON")
 }
 
-// String implements [fmt.Stringer].
-func (c shownCost) String() string { return domain.Dollars(c.Microdollars, c.Unpriced) }
+// printList prints rows as JSON, or as a table with a head and the cells of each row; an
+// empty table is the text none.
+func printList[T any](w io.Writer, asJSON bool, rows []T, none, head string, cells func(T) []any) error {
+	if asJSON {
+		return printJSON(w, append([]T{}, rows...)) // not null
+	}
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(w, none)
+		return err
+	}
+	table := newTable(w)
+	fmt.Fprintln(table, head)
+	for _, row := range rows {
+		printRow(table, cells(row)...)
+	}
+	return table.Flush()
+}
+
+// newTable aligns cells that are separated by tabs.
+func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
+
+// printRow prints the cells of a table's row.
+func printRow(table io.Writer, cells ...any) {
+	fmt.Fprintf(table, strings.TrimSuffix(strings.Repeat("%v\t", len(cells)), "\t")+"\n", cells...)
+}
 
 // printJSON writes value as indented JSON.
 func printJSON(w io.Writer, value any) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,19 +13,14 @@ import (
 
 func runsShowCommand(env environment) *cobra.Command {
 	var runID string
-	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show a run and its steps, by session key or workflow ID",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := openRuns(cmd.Context(), env)
-			if err != nil {
-				return err
-			}
-			defer r.temporal.Close()
-			return r.show(cmd.Context(), cmd.OutOrStdout(), args[0], runID)
-		},
-	}
+	cmd := newCommand("show ID", "Show a run and its steps, by session key or workflow ID", func(cmd *cobra.Command, args []string) error {
+		r, err := openRuns(cmd.Context(), env)
+		if err != nil {
+			return err
+		}
+		defer r.temporal.Close()
+		return r.show(cmd.Context(), cmd.OutOrStdout(), args[0], runID)
+	})
 	cmd.Flags().StringVar(&runID, "run", "", "run ID; default: the latest run")
 	return cmd
 }
@@ -77,7 +71,7 @@ func printPending(w io.Writer, pending []dispatch.PendingActivity, history dispa
 		return nil
 	}
 	fmt.Fprintln(w, "\npending:")
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := newTable(w)
 	for _, activity := range pending {
 		failure := ""
 		if activity.LastFailure != "" {
@@ -91,7 +85,7 @@ func printPending(w io.Writer, pending []dispatch.PendingActivity, history dispa
 
 func printSteps(w io.Writer, steps []dispatch.Step) error {
 	fmt.Fprintln(w, "\nsteps:")
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := newTable(w)
 	for _, step := range steps {
 		took := ""
 		if step.Took > 0 {

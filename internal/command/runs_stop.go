@@ -13,19 +13,14 @@ import (
 const stopTimeout = 10 * time.Second
 
 func runsStopCommand(env environment) *cobra.Command {
-	return &cobra.Command{
-		Use:   "stop ID",
-		Short: "Stop a run and its turn, by session key or workflow ID",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := openRuns(cmd.Context(), env)
-			if err != nil {
-				return err
-			}
-			defer r.temporal.Close()
-			return r.stop(cmd.Context(), cmd.OutOrStdout(), args[0])
-		},
-	}
+	return newCommand("stop ID", "Stop a run and its turn, by session key or workflow ID", func(cmd *cobra.Command, args []string) error {
+		r, err := openRuns(cmd.Context(), env)
+		if err != nil {
+			return err
+		}
+		defer r.temporal.Close()
+		return r.stop(cmd.Context(), cmd.OutOrStdout(), args[0])
+	})
 }
 
 func (r runs) stop(ctx context.Context, w io.Writer, id string) error {

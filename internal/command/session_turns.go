@@ -14,7 +14,7 @@ import (
 // numberedTurn is a turn with its number in the session, starting at 1.
 type numberedTurn struct {
 	domain.Turn
-	Number int
+	Number int `json:"number"`
 }
 
 // numberedTurns returns all turns of a session, oldest first.

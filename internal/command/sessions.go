@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -17,53 +15,42 @@ import (
 )
 
 func sessionsCommand(env environment) *cobra.Command {
-	parent := &cobra.Command{
-		Use:   "sessions",
-		Short: "Show, export, import and remove stored sessions",
-	}
-	parent.AddCommand(
-		sessionsListCommand(env), sessionsShowCommand(env), sessionsExportCommand(env), sessionsImportCommand(env), sessionsRemoveCommand(env),
-	)
-	return parent
+	return newGroup("sessions", "Show, export, import and remove stored sessions",
+		sessionsListCommand(env), sessionsShowCommand(env), sessionsExportCommand(env), sessionsImportCommand(env), sessionsRemoveCommand(env))
 }
 
 func sessionsListCommand(env environment) *cobra.Command {
 	var (
 		limit  int
-		asJSON bool
+		asJSON *bool
 	)
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List sessions, most recently used first",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 {
-				return errors.New("--limit must be at least 1")
+	cmd := newCommand("list", "List sessions, most recently used first", func(cmd *cobra.Command, _ []string) error {
+		if limit < 1 {
+			return errors.New("--limit must be at least 1")
+		}
+		return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
+			rows, err := sessionRows(cmd.Context(), stored, limit)
+			if err != nil {
+				return err
 			}
-			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
-				rows, err := sessionRows(cmd.Context(), stored, limit)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(cmd.OutOrStdout(), rows)
-				}
-				return printSessions(cmd.OutOrStdout(), rows)
-			})
-		},
-	}
+			return printList(cmd.OutOrStdout(), *asJSON, rows, "no sessions yet; `holdfast chat -m hello` starts one",
+				"SESSION\tTURNS\tMESSAGES\tTOKENS\tCOST\tLAST USED\tRUNNING", sessionRow.cells)
+		})
+	})
 	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of sessions")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	asJSON = jsonFlag(cmd)
 	return cmd
+}
+
+// sessionRow is a session in a list.
+type sessionRow struct {
+	domain.Session
+	Running bool `json:"running"` // it has unfinished work
 }
 
 // sessionRows returns the most recently used sessions. Sessions whose first message
 // is still waiting come first: the store has no row for them yet.
-func sessionRows(ctx context.Context, stored *store.Store, limit int) ([]sessionRow, error) {
-	rows := []sessionRow{}
-	if stored == nil {
-		return rows, nil
-	}
+func sessionRows(ctx context.Context, stored *store.Store, limit int) (rows []sessionRow, err error) {
 	running, err := stored.RunningSessions(ctx)
 	if err != nil {
 		return nil, err
@@ -72,7 +59,7 @@ func sessionRows(ctx context.Context, stored *store.Store, limit int) ([]session
 		_, err := stored.Session(ctx, key)
 		if errors.Is(err, domain.ErrNotFound) {
 			channel, _, _ := strings.Cut(key, ":")
-			rows = append(rows, sessionRow{Key: key, Channel: channel, Running: true})
+			rows = append(rows, sessionRow{domain.Session{Key: key, Channel: channel}, true})
 		} else if err != nil {
 			return nil, err
 		}
@@ -82,21 +69,18 @@ func sessionRows(ctx context.Context, stored *store.Store, limit int) ([]session
 		return nil, err
 	}
 	for _, session := range sessions {
-		rows = append(rows, sessionRowOf(session, slices.Contains(running, session.Key)))
+		rows = append(rows, sessionRow{session, slices.Contains(running, session.Key)})
 	}
 	return rows[:min(limit, len(rows))], nil
 }
 
-func printSessions(w io.Writer, rows []sessionRow) error {
-	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, "no sessions yet; `holdfast chat -m hello` starts one")
-		return err
+func (r sessionRow) cells() []any {
+	return []any{
+		oneLine(r.Key, keyLimit), r.Turns, r.Messages, r.PromptTokens + r.CompletionTokens, domain.Dollars(r.Cost, r.Unpriced),
+		shownTime(r.UpdatedAt), yesNo(r.Running),
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "SESSION\tTURNS\tMESSAGES\tTOKENS\tCOST\tLAST USED\tRUNNING")
-	for _, row := range rows {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\t%s\n", oneLine(row.Key, keyLimit), row.Turns, row.Messages,
-			row.PromptTokens+row.CompletionTokens, row.shownCost, shownTime(row.UsedAt), yesNo(row.Running))
-	}
-	return table.Flush()
+}
+
+func unknownSession(key string) error {
+	return fmt.Errorf("session %s not found; see `holdfast sessions list`", oneLine(key, keyLimit))
 }

@@ -17,20 +17,15 @@ import (
 
 func sessionsExportCommand(env environment) *cobra.Command {
 	var path string
-	cmd := &cobra.Command{
-		Use:   "export KEY",
-		Short: "Export a session as JSON Lines, readable by nanobot and `sessions import`",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
-				write := func(w io.Writer) error { return exportSession(cmd.Context(), w, stored, args[0]) }
-				if path == "" {
-					return write(cmd.OutOrStdout())
-				}
-				return writeWhole(path, write)
-			})
-		},
-	}
+	cmd := newCommand("export KEY", "Export a session as JSON Lines, readable by nanobot and `sessions import`", func(cmd *cobra.Command, args []string) error {
+		return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
+			write := func(w io.Writer) error { return exportSession(cmd.Context(), w, stored, args[0]) }
+			if path == "" {
+				return write(cmd.OutOrStdout())
+			}
+			return writeWhole(path, write)
+		})
+	})
 	cmd.Flags().StringVarP(&path, "output", "o", "", "output file (default: stdout)")
 	return cmd
 }
@@ -51,11 +46,7 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// exportSession writes a session to w. stored may be nil.
 func exportSession(ctx context.Context, w io.Writer, stored *store.Store, key string) error {
-	if stored == nil {
-		return unknownSession(key)
-	}
 	err := transcript.Write(ctx, w, stored, key)
 	if errors.Is(err, domain.ErrNotFound) {
 		return unknownSession(key)

@@ -21,46 +21,41 @@ func sessionsImportCommand(env environment) *cobra.Command {
 		key       string
 		appending bool
 	)
-	cmd := &cobra.Command{
-		Use:   "import FILE",
-		Short: "Import a session from a file written by nanobot or `sessions export`",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, _, err := env.load(io.Discard)
-			if err != nil {
-				return err
-			}
-			file, err := openSession(args[0], cmd.InOrStdin())
-			if err != nil {
-				return err
-			}
-			in, err := file.Import(key, args[0], importScope(cfg.Memory))
-			if err != nil {
-				return err
-			}
-			in.Append = appending
-			stored, err := store.Open(cmd.Context(), store.Options{DSN: cfg.StoreDSN()})
-			if err != nil {
-				return err
-			}
-			defer stored.Close()
-			added, err := stored.Import(cmd.Context(), in)
-			switch {
-			case errors.Is(err, store.ErrNotEmpty):
-				return fmt.Errorf("session %s already has other turns; use --append to add these after them, or --key to choose another session", oneLine(in.Session, keyLimit))
-			case errors.Is(err, store.ErrSessionBusy):
-				return fmt.Errorf("%w; try again once it is idle", err)
-			case err != nil:
-				return err
-			}
-			for _, line := range file.Left {
-				fmt.Fprintln(cmd.ErrOrStderr(), line)
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d turns added, %d already there\n",
-				oneLine(in.Session, keyLimit), added, len(in.Turns)-added)
+	cmd := newCommand("import FILE", "Import a session from a file written by nanobot or `sessions export`", func(cmd *cobra.Command, args []string) error {
+		cfg, _, err := env.load(io.Discard)
+		if err != nil {
 			return err
-		},
-	}
+		}
+		file, err := openSession(args[0], cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		in, err := file.Import(key, args[0], importScope(cfg.Memory))
+		if err != nil {
+			return err
+		}
+		in.Append = appending
+		stored, err := store.Open(cmd.Context(), store.Options{DSN: cfg.StoreDSN()})
+		if err != nil {
+			return err
+		}
+		defer stored.Close()
+		added, err := stored.Import(cmd.Context(), in)
+		switch {
+		case errors.Is(err, store.ErrNotEmpty):
+			return fmt.Errorf("session %s already has other turns; use --append to add these after them, or --key to choose another session", oneLine(in.Session, keyLimit))
+		case errors.Is(err, store.ErrSessionBusy):
+			return fmt.Errorf("%w; try again once it is idle", err)
+		case err != nil:
+			return err
+		}
+		for _, line := range file.Left {
+			fmt.Fprintln(cmd.ErrOrStderr(), line)
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d turns added, %d already there\n",
+			oneLine(in.Session, keyLimit), added, len(in.Turns)-added)
+		return err
+	})
 	cmd.Flags().StringVar(&key, "key", "", "session to import into, such as http:main (default: taken from the file or its name)")
 	cmd.Flags().BoolVar(&appending, "append", false, "add the turns to a session that has other turns")
 	return cmd

@@ -30,11 +30,8 @@ type turnPrompt struct {
 	Messages []domain.Message `json:"messages,omitempty"` // the first is the prompt
 }
 
-// show prints the prompt of a turn. stored may be nil.
+// show prints the prompt of a turn.
 func (v promptView) show(ctx context.Context, w io.Writer, stored *store.Store, key string) error {
-	if stored == nil {
-		return unknownSession(key)
-	}
 	turns, err := numberedTurns(ctx, stored, key)
 	if err != nil {
 		return err

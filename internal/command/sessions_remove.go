@@ -22,33 +22,25 @@ import (
 
 func sessionsRemoveCommand(env environment) *cobra.Command {
 	var yes, stop bool
-	cmd := &cobra.Command{
-		Use:   "rm KEY",
-		Short: "Delete a session permanently, with its attached files and commands",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
-				if stored == nil {
-					return unknownSession(args[0])
-				}
-				if !yes {
-					if err := confirmRemoval(cmd, stored, args[0]); err != nil {
-						return err
-					}
-				}
-				commands, err := node.OpenCommands(cfg, nil)
-				if err != nil {
+	cmd := newCommand("rm KEY", "Delete a session permanently, with its attached files and commands", func(cmd *cobra.Command, args []string) error {
+		return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
+			if !yes {
+				if err := confirmRemoval(cmd, stored, args[0]); err != nil {
 					return err
 				}
-				turns, err := removeNow(cmd.Context(), removal.Remover{Store: stored, Workspace: cfg.Workspace, Commands: commands}, args[0], stop)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s: %d turns\n", oneLine(args[0], keyLimit), turns)
+			}
+			commands, err := node.OpenCommands(cfg, nil)
+			if err != nil {
 				return err
-			})
-		},
-	}
+			}
+			turns, err := removeNow(cmd.Context(), removal.Remover{Store: stored, Workspace: cfg.Workspace, Commands: commands}, args[0], stop)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s: %d turns\n", oneLine(args[0], keyLimit), turns)
+			return err
+		})
+	})
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&stop, "stop", false, "stop commands that are still running")
 	return cmd

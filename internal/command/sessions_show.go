@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,21 +22,16 @@ func sessionsShowCommand(env environment) *cobra.Command {
 		view   sessionView
 		prompt bool
 	)
-	cmd := &cobra.Command{
-		Use:   "show KEY",
-		Short: "Print a session's transcript",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
-				if prompt {
-					p := promptView{turn: view.turn, full: view.full, json: view.json, window: cfg.Agent.MemoryWindow}
-					return p.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
-				}
-				view.ui, view.namespace = runningUI(cmd.Context(), cfg), cfg.Temporal.Namespace
-				return view.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
-			})
-		},
-	}
+	cmd := newCommand("show KEY", "Print a session's transcript", func(cmd *cobra.Command, args []string) error {
+		return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
+			if prompt {
+				p := promptView{turn: view.turn, full: view.full, json: view.json, window: cfg.Agent.MemoryWindow}
+				return p.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
+			}
+			view.ui, view.namespace = runningUI(cmd.Context(), cfg), cfg.Temporal.Namespace
+			return view.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
+		})
+	})
 	cmd.Flags().IntVar(&view.limit, "limit", 100, "maximum number of messages, the latest ones; 0 for all")
 	cmd.Flags().IntVar(&view.epoch, "epoch", -1, "conversation within the session, starting at 0; /new starts the next; -1 is the current one")
 	cmd.Flags().StringVar(&view.turn, "turn", "", "show a single turn, by number or ID")
@@ -61,7 +55,6 @@ type sessionView struct {
 // sessionDetail is a session with its turns and messages.
 type sessionDetail struct {
 	sessionRow
-	Epoch      int          `json:"epoch"`
 	WorkflowID string       `json:"workflow_id"`
 	UI         string       `json:"ui,omitempty"`
 	TurnRows   []turnRow    `json:"turn_rows"`
@@ -69,44 +62,23 @@ type sessionDetail struct {
 }
 
 type turnRow struct {
-	ID     string            `json:"id"`
-	Number int               `json:"number"` // in the session, from 1
-	Status domain.TurnStatus `json:"status"`
-	Steps  int               `json:"steps"`
-	Tokens int               `json:"tokens"`
-	Model  string            `json:"model,omitempty"` // set by /model
-	shownCost
+	numberedTurn
+	Tokens int `json:"tokens"`
 	// Command and Sender are set for a turn that answered a command. Commands are not
 	// in the transcript.
 	Command string `json:"command,omitempty"`
 	Sender  string `json:"sender,omitempty"`
-	Reply   string `json:"reply,omitempty"`
 	// Undelivered says why a message of the turn could not be delivered.
 	Undelivered string `json:"undelivered,omitempty"`
-
-	RunID     string    `json:"run_id,omitempty"`
-	StartedAt time.Time `json:"started_at"`
-	EndedAt   time.Time `json:"ended_at,omitzero"`
 }
 
 type messageRow struct {
-	Turn      string            `json:"turn"`
-	Step      int               `json:"step"`
-	Role      domain.Role       `json:"role"`
-	Sender    string            `json:"sender,omitempty"`
-	Tool      string            `json:"tool,omitempty"`
-	Content   string            `json:"content"`
-	ToolCalls []domain.ToolCall `json:"tool_calls,omitempty"`
-	CallID    string            `json:"call_id,omitempty"`
-	Failed    bool              `json:"failed,omitempty"`
-	CreatedAt time.Time         `json:"created_at"`
+	domain.Message
+	Failed bool `json:"failed,omitempty"` // results: the call failed
 }
 
-// show prints a session. stored may be nil.
+// show prints a session.
 func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store, key string) error {
-	if stored == nil {
-		return unknownSession(key)
-	}
 	all, err := numberedTurns(ctx, stored, key)
 	if err != nil {
 		return err
@@ -181,21 +153,13 @@ func (v sessionView) turns(all []numberedTurn, current int, messages []domain.Me
 
 func detail(session domain.Session, turns []numberedTurn, messages []domain.Message) sessionDetail {
 	d := sessionDetail{
-		sessionRow: sessionRowOf(session, false), Epoch: session.Epoch,
-		TurnRows: make([]turnRow, len(turns)), Rows: make([]messageRow, len(messages)),
+		sessionRow: sessionRow{Session: session}, TurnRows: make([]turnRow, len(turns)), Rows: make([]messageRow, len(messages)),
 	}
 	for i, t := range turns {
-		d.TurnRows[i] = turnRow{
-			ID: t.ID, Number: t.Number, Status: t.Status, Steps: t.Steps, Tokens: t.Usage.PromptTokens + t.Usage.CompletionTokens,
-			Model: t.Model, shownCost: shownCost{t.Cost, t.Unpriced},
-			Reply: t.Reply, RunID: t.RunID, StartedAt: t.StartedAt, EndedAt: t.EndedAt,
-		}
+		d.TurnRows[i] = turnRow{numberedTurn: t, Tokens: t.Usage.PromptTokens + t.Usage.CompletionTokens}
 	}
 	for i, m := range messages {
-		d.Rows[i] = messageRow{
-			Turn: m.Turn, Step: m.Step, Role: m.Role, Sender: m.Sender, Tool: m.Name, Content: m.Content,
-			ToolCalls: m.ToolCalls, CallID: m.CallID, Failed: m.Failed, CreatedAt: m.CreatedAt,
-		}
+		d.Rows[i] = messageRow{m, m.Failed}
 	}
 	return d
 }
@@ -209,7 +173,7 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 	}
 	fmt.Fprintf(w, "session   %s%s\n", oneLine(d.Key, keyLimit), running)
 	fmt.Fprintf(w, "stored    %d turns, %d messages, %d tokens, cost %s, last used %s\n",
-		d.Turns, d.Messages, d.PromptTokens+d.CompletionTokens, d.shownCost, shownTime(d.UsedAt))
+		d.Turns, d.Messages, d.PromptTokens+d.CompletionTokens, domain.Dollars(d.Cost, d.Unpriced), shownTime(d.UpdatedAt))
 	if d.Model != "" {
 		fmt.Fprintf(w, "model     %s; reset it with /model default\n", oneLine(d.Model, keyLimit))
 	}
@@ -256,7 +220,7 @@ func (t *turnRow) command(ctx context.Context, stored *store.Store) error {
 }
 
 func (t turnRow) describe() string {
-	text := fmt.Sprintf("%d · %s: %s, %d steps, %d tokens, cost %s", t.Number, t.ID, t.Status, t.Steps, t.Tokens, t.shownCost)
+	text := fmt.Sprintf("%d · %s: %s, %d steps, %d tokens, cost %s", t.Number, t.ID, t.Status, t.Steps, t.Tokens, domain.Dollars(t.Cost, t.Unpriced))
 	if !t.EndedAt.IsZero() {
 		text += ", " + shownDuration(t.EndedAt.Sub(t.StartedAt))
 	}
@@ -266,16 +230,16 @@ func (t turnRow) describe() string {
 func (v sessionView) printMessage(w io.Writer, m messageRow) {
 	who := string(m.Role)
 	switch {
-	case m.Tool != "" && m.Failed:
-		who = "failed " + m.Tool
-	case m.Tool != "":
-		who = "result " + m.Tool
+	case m.Name != "" && m.Failed:
+		who = "failed " + m.Name
+	case m.Name != "":
+		who = "result " + m.Name
 	case m.Sender != "":
 		who += " " + m.Sender
 	}
 	fmt.Fprintf(w, "%s  %s\n", shownTime(m.CreatedAt), oneLine(who, lineLimit))
 	switch {
-	case m.Tool != "" && !v.full:
+	case m.Name != "" && !v.full:
 		fmt.Fprintf(w, "    %s\n", cmp.Or(oneLine(m.Content, lineLimit), "(empty)"))
 	case m.Content != "":
 		fmt.Fprintln(w, indented(m.Content, "    "))

@@ -9,34 +9,24 @@ import (
 )
 
 func slackCommand() *cobra.Command {
-	parent := &cobra.Command{
-		Use:   "slack",
-		Short: "Set up the Slack app",
-	}
-	parent.AddCommand(slackManifestCommand())
-	return parent
+	return newGroup("slack", "Set up the Slack app", slackManifestCommand())
 }
 
 func slackManifestCommand() *cobra.Command {
 	var manifest slack.Manifest
 	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "manifest",
-		Short: "Print the manifest to create the Slack app from",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			print := manifest.YAML
-			if asJSON {
-				print = manifest.JSON
-			}
-			text, err := print()
-			if err != nil {
-				return fmt.Errorf("--url: %w", err)
-			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), text)
-			return err
-		},
-	}
+	cmd := newCommand("manifest", "Print the manifest to create the Slack app from", func(cmd *cobra.Command, _ []string) error {
+		print := manifest.YAML
+		if asJSON {
+			print = manifest.JSON
+		}
+		text, err := print()
+		if err != nil {
+			return fmt.Errorf("--url: %w", err)
+		}
+		_, err = fmt.Fprint(cmd.OutOrStdout(), text)
+		return err
+	})
 	cmd.Flags().StringVar(&manifest.URL, "url", "", "for mode: http: the https URL at which Slack reaches channels.slack.listen and .path")
 	cmd.Flags().BoolVar(&manifest.AgentView, "agent-view", false, "list the app among Slack's agents")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of YAML")

@@ -11,36 +11,21 @@ import (
 )
 
 func upCommand(env environment) *cobra.Command {
-	return &cobra.Command{
-		Use:   "up",
-		Short: "Run everything on this machine: engine, worker, starter and channels",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runNode(cmd, env, node.Roles{Engine: true, Worker: true, Starter: true})
-		},
-	}
+	return newCommand("up", "Run everything on this machine: engine, worker, starter and channels", func(cmd *cobra.Command, _ []string) error {
+		return runNode(cmd, env, node.Roles{Engine: true, Worker: true, Starter: true})
+	})
 }
 
 func workerCommand(env environment) *cobra.Command {
-	return &cobra.Command{
-		Use:   "worker",
-		Short: "Run a worker against temporal.address",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runNode(cmd, env, node.Roles{Worker: true})
-		},
-	}
+	return newCommand("worker", "Run a worker against temporal.address", func(cmd *cobra.Command, _ []string) error {
+		return runNode(cmd, env, node.Roles{Worker: true})
+	})
 }
 
 func starterCommand(env environment) *cobra.Command {
-	return &cobra.Command{
-		Use:   "starter",
-		Short: "Run a starter, with the channels, against temporal.address",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runNode(cmd, env, node.Roles{Starter: true})
-		},
-	}
+	return newCommand("starter", "Run a starter, with the channels, against temporal.address", func(cmd *cobra.Command, _ []string) error {
+		return runNode(cmd, env, node.Roles{Starter: true})
+	})
 }
 
 // runNode runs a process until it is interrupted.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,40 +20,33 @@ import (
 func usageCommand(env environment) *cobra.Command {
 	var (
 		by, since, session string
-		asJSON             bool
+		asJSON             *bool
 	)
-	cmd := &cobra.Command{
-		Use:   "usage",
-		Short: "Show the tokens and cost of model calls",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains(usageKeys(), by) {
-				return fmt.Errorf("invalid --by %s: use one of %s", by, strings.Join(usageKeys(), ", "))
-			}
-			start, err := parseSince(since, time.Now())
+	cmd := newCommand("usage", "Show the tokens and cost of model calls", func(cmd *cobra.Command, _ []string) error {
+		if !slices.Contains(usageKeys(), by) {
+			return fmt.Errorf("invalid --by %s: use one of %s", by, strings.Join(usageKeys(), ", "))
+		}
+		start, err := parseSince(since, time.Now())
+		if err != nil {
+			return err
+		}
+		query := store.UsageQuery{By: store.UsageKey(by), Since: start, Session: session, Zone: time.Local}
+		return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
+			rows, err := stored.Usage(cmd.Context(), query)
 			if err != nil {
 				return err
 			}
-			query := store.UsageQuery{By: store.UsageKey(by), Since: start, Session: session, Zone: time.Local}
-			return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
-				var rows []store.UsageRow
-				if stored != nil {
-					if rows, err = stored.Usage(cmd.Context(), query); err != nil {
-						return err
-					}
-				}
-				report := newUsageReport(query, rows)
-				if asJSON {
-					return printJSON(cmd.OutOrStdout(), report)
-				}
-				return report.print(cmd.OutOrStdout())
-			})
-		},
-	}
+			report := newUsageReport(query, rows)
+			if *asJSON {
+				return printJSON(cmd.OutOrStdout(), report)
+			}
+			return report.print(cmd.OutOrStdout())
+		})
+	})
 	cmd.Flags().StringVar(&by, "by", string(store.UsageByDay), "group by: "+strings.Join(usageKeys(), ", "))
 	cmd.Flags().StringVar(&since, "since", "30d", "start: days including today (30d), hours (12h), a date (2026-11-21), or all")
 	cmd.Flags().StringVar(&session, "session", "", "only this session and its subagents")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	asJSON = jsonFlag(cmd)
 	return cmd
 }
 
@@ -86,61 +78,37 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 
 // usageReport is the output of `usage`.
 type usageReport struct {
-	By    store.UsageKey `json:"by"`
-	Since time.Time      `json:"since,omitzero"`
-	Rows  []usageRow     `json:"rows"`
-	Total usageRow       `json:"total"`
-}
-
-type usageRow struct {
-	Key              string `json:"key,omitempty"`
-	Calls            int    `json:"calls"`
-	PromptTokens     int    `json:"prompt_tokens"`
-	CachedTokens     int    `json:"cached_tokens"` // of the prompts
-	CompletionTokens int    `json:"completion_tokens"`
-	shownCost
+	By    store.UsageKey   `json:"by"`
+	Since time.Time        `json:"since,omitzero"`
+	Rows  []store.UsageRow `json:"rows"`
+	Total domain.Spent     `json:"total"`
 }
 
 func newUsageReport(q store.UsageQuery, rows []store.UsageRow) usageReport {
-	report := usageReport{By: q.By, Since: q.Since, Rows: make([]usageRow, len(rows))}
-	var total domain.Spent
-	for i, row := range rows {
-		report.Rows[i] = usageRowOf(row.Key, row.Spent)
-		total.Add(row.Spent)
+	report := usageReport{By: q.By, Since: q.Since, Rows: append([]store.UsageRow{}, rows...)} // not null
+	for _, row := range rows {
+		report.Total.Add(row.Spent)
 	}
-	report.Total = usageRowOf("", total)
 	return report
 }
 
-func usageRowOf(key string, s domain.Spent) usageRow {
-	return usageRow{
-		Key: key, Calls: s.Calls, PromptTokens: s.PromptTokens, CachedTokens: s.CachedTokens, CompletionTokens: s.CompletionTokens,
-		shownCost: shownCost{s.Cost, s.Unpriced},
-	}
-}
-
 func (r usageReport) print(w io.Writer) error {
-	if len(r.Rows) == 0 {
-		_, err := fmt.Fprintln(w, "no model calls in this period")
+	rows := r.Rows
+	if len(rows) > 0 {
+		rows = append(rows, store.UsageRow{Key: "total", Spent: r.Total})
+	}
+	err := printList(w, false, rows, "no model calls in this period",
+		strings.ToUpper(string(r.By))+"\tCALLS\tPROMPT\tCACHED\tCOMPLETION\tCOST", usageCells)
+	if err != nil || r.Total.Unpriced == 0 {
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%s\tCALLS\tPROMPT\tCACHED\tCOMPLETION\tCOST\n", strings.ToUpper(string(r.By)))
-	for _, row := range r.Rows {
-		row.print(table, cmp.Or(oneLine(row.Key, keyLimit), "-"))
-	}
-	r.Total.print(table, "total")
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	if r.Total.Unpriced == 0 {
-		return nil
-	}
-	_, err := fmt.Fprintf(w, "\n%d of %d calls (%.0f %%) have no known price; set `prices` in the config to price future calls\n",
+	_, err = fmt.Fprintf(w, "\n%d of %d calls (%.0f %%) have no known price; set `prices` in the config to price future calls\n",
 		r.Total.Unpriced, r.Total.Calls, 100*float64(r.Total.Unpriced)/float64(r.Total.Calls))
 	return err
 }
 
-func (r usageRow) print(w io.Writer, name string) {
-	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%s\n", name, r.Calls, r.PromptTokens, r.CachedTokens, r.CompletionTokens, r.shownCost)
+func usageCells(r store.UsageRow) []any {
+	return []any{
+		cmp.Or(oneLine(r.Key, keyLimit), "-"), r.Calls, r.PromptTokens, r.CachedTokens, r.CompletionTokens, domain.Dollars(r.Cost, r.Unpriced),
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 func TestUsageOfAHomeWithoutAStore(t *testing.T) {
@@ -80,10 +81,10 @@ func TestUsage(t *testing.T) {
 	t.Run("as JSON", func(t *testing.T) {
 		var report usageReport
 		require.NoError(t, json.Unmarshal([]byte(run(t, "usage", "--by", "session", "--json")), &report))
-		require.Equal(t, usageRow{
-			Key: "http:main", Calls: 2, PromptTokens: 3000, CachedTokens: 600, CompletionTokens: 300, shownCost: shownCost{Microdollars: 8400},
+		require.Equal(t, store.UsageRow{
+			Key: "http:main", Spent: domain.Spent{Calls: 2, PromptTokens: 3000, CachedTokens: 600, CompletionTokens: 300, Cost: 8400},
 		}, report.Rows[0])
-		require.Equal(t, shownCost{Microdollars: 8400, Unpriced: 1}, report.Total.shownCost)
+		require.Equal(t, []int64{8400, 1}, []int64{report.Total.Cost, int64(report.Total.Unpriced)})
 	})
 
 	t.Run("of sessions", func(t *testing.T) {

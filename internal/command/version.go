@@ -13,14 +13,9 @@ import (
 )
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the versions of holdfast, Go and Temporal",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printVersion(cmd.OutOrStdout())
-		},
-	}
+	return newCommand("version", "Print the versions of holdfast, Go and Temporal", func(cmd *cobra.Command, _ []string) error {
+		return printVersion(cmd.OutOrStdout())
+	})
 }
 
 func printVersion(w io.Writer) error {

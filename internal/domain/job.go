@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Job is a scheduled prompt.
+// Job is a scheduled prompt. Its JSON is what `holdfast jobs` prints.
 type Job struct {
-	ID         string
-	Name       string
-	Message    string // the prompt
-	Kind       JobKind
-	Spec       string
-	Zone       string // IANA name; the zone of a JobCron and of displayed times
-	Session    string // that created it
-	Route      Route  // where its replies go
-	SenderName string
-	Paused     bool
-	Scheduled  bool // a Temporal schedule exists, as far as we know
-	CreatedAt  time.Time
-	FiredAt    time.Time // last; zero: never
-	EndedAt    time.Time // zero: active
-	Removed    bool      // ended by a user rather than by its last occurrence
+	ID         string    `json:"id"`
+	Name       string    `json:"name,omitempty"`
+	Message    string    `json:"message"` // the prompt
+	Kind       JobKind   `json:"kind"`
+	Spec       string    `json:"spec"`
+	Zone       string    `json:"zone"`    // IANA name; the zone of a JobCron and of displayed times
+	Session    string    `json:"session"` // that created it
+	Route      Route     `json:"-"`       // where its replies go
+	SenderName string    `json:"-"`
+	Paused     bool      `json:"paused"`
+	Scheduled  bool      `json:"-"` // a Temporal schedule exists, as far as we know
+	CreatedAt  time.Time `json:"created_at"`
+	FiredAt    time.Time `json:"fired_at,omitzero"` // last; zero: never
+	EndedAt    time.Time `json:"ended_at,omitzero"` // zero: active
+	Removed    bool      `json:"removed,omitempty"` // ended by a user rather than by its last occurrence
 }
 
 // JobKind is how a job's times are given.

@@ -2,19 +2,19 @@ package domain
 
 import "time"
 
-// Session is a conversation.
+// Session is a conversation. Its JSON is what `holdfast sessions` prints.
 type Session struct {
-	Key       string // see [SessionKey]
-	Channel   string
-	Epoch     int // counts fresh starts
-	Turns     int
-	Messages  int
-	Usage     Usage
-	Cost      int64  // millionths of a US dollar, as far as prices are known
-	Unpriced  int    // completions without a known price
-	Model     string // chosen by a user, as provider/model; empty: the configured one
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Key      string `json:"key"` // see [SessionKey]
+	Channel  string `json:"channel"`
+	Epoch    int    `json:"epoch"` // counts fresh starts
+	Turns    int    `json:"turns"`
+	Messages int    `json:"messages"`
+	Usage
+	Cost      int64     `json:"cost_microdollars"` // as far as prices are known
+	Unpriced  int       `json:"unpriced_calls"`    // completions without a known price
+	Model     string    `json:"model,omitempty"`   // chosen by a user, as provider/model; empty: the configured one
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UpdatedAt time.Time `json:"used_at,omitzero"`
 }
 
 // SessionRef names a session and the channel its replies go to.

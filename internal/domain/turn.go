@@ -2,25 +2,26 @@ package domain
 
 import "time"
 
-// Turn is a request and the work done to answer it.
+// Turn is a request and the work done to answer it. Its JSON is what `holdfast sessions`
+// prints.
 type Turn struct {
-	ID         string
-	Session    string
-	Epoch      int // counts the session's fresh starts
-	Status     TurnStatus
-	Sender     string
-	Reply      string // the user's answer; empty while running
-	Outbox     string // ID of the reply to be delivered; empty for pull channels
-	WorkflowID string
-	RunID      string
-	StartedAt  time.Time
-	EndedAt    time.Time // zero while running
-	Usage      Usage     // of all steps
-	Steps      int       // completions stored
-	Cost       int64     // millionths of a US dollar, as far as prices are known
-	Unpriced   int       // completions without a known price
-	Model      string    // chosen for the session, as provider/model; empty: the configured one
-	Scope      string    // memory scope; empty: none
+	ID         string     `json:"id"`
+	Session    string     `json:"-"`
+	Epoch      int        `json:"-"` // counts the session's fresh starts
+	Status     TurnStatus `json:"status"`
+	Sender     string     `json:"-"`
+	Reply      string     `json:"reply,omitempty"` // the user's answer; empty while running
+	Outbox     string     `json:"-"`               // ID of the reply to be delivered; empty for pull channels
+	WorkflowID string     `json:"-"`
+	RunID      string     `json:"run_id,omitempty"`
+	StartedAt  time.Time  `json:"started_at"`
+	EndedAt    time.Time  `json:"ended_at,omitzero"` // zero while running
+	Usage      Usage      `json:"-"`                 // of all steps
+	Steps      int        `json:"steps"`             // completions stored
+	Cost       int64      `json:"cost_microdollars"` // as far as prices are known
+	Unpriced   int        `json:"unpriced_calls"`    // completions without a known price
+	Model      string     `json:"model,omitempty"`   // chosen for the session, as provider/model; empty: the configured one
+	Scope      string     `json:"-"`                 // memory scope; empty: none
 }
 
 // TurnStatus is the state of a turn.

@@ -10,12 +10,12 @@ type Usage struct {
 
 // Spent sums up model calls.
 type Spent struct {
-	Calls            int
-	PromptTokens     int
-	CachedTokens     int // of PromptTokens
-	CompletionTokens int
-	Cost             int64 // millionths of a US dollar, as far as prices are known
-	Unpriced         int   // calls without a known price
+	Calls            int   `json:"calls"`
+	PromptTokens     int   `json:"prompt_tokens"`
+	CachedTokens     int   `json:"cached_tokens"` // of PromptTokens
+	CompletionTokens int   `json:"completion_tokens"`
+	Cost             int64 `json:"cost_microdollars"` // as far as prices are known
+	Unpriced         int   `json:"unpriced_calls"`    // calls without a known price
 }
 
 // Add adds other calls.

@@ -205,8 +205,8 @@ type during struct {
 	once    sync.Once
 }
 
-func (d *during) Save(ctx context.Context, path, hash string, content []byte) error {
-	err := d.versions.Save(ctx, path, hash, content)
+func (d *during) SaveVersion(ctx context.Context, path, hash string, content []byte) error {
+	err := d.versions.SaveVersion(ctx, path, hash, content)
 	if string(content) == d.content {
 		d.once.Do(func() { err = errors.Join(err, d.do()) })
 	}

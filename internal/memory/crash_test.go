@@ -49,13 +49,13 @@ type doomed struct {
 	seen    int
 }
 
-func (d *doomed) Save(ctx context.Context, path, hash string, content []byte) error {
+func (d *doomed) SaveVersion(ctx context.Context, path, hash string, content []byte) error {
 	if string(content) == d.content {
 		if d.seen++; d.seen == 2 {
 			return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	}
-	return d.versions.Save(ctx, path, hash, content)
+	return d.versions.SaveVersion(ctx, path, hash, content)
 }
 
 func TestProcessKilledDuringReplace(t *testing.T) {

@@ -36,10 +36,10 @@ var ErrChanged = errors.New("the memory changed in the meantime")
 
 // Versions stores file versions so that each can be restored.
 type Versions interface {
-	// Save stores content under path and hash unless it is already stored. It is
-	// durable when Save returns nil. path is relative to the workspace, with
+	// SaveVersion stores content under path and hash unless it is already stored. It is
+	// durable when SaveVersion returns nil. path is relative to the workspace, with
 	// slashes; hash is the hex SHA-256 of content. Safe for concurrent use.
-	Save(ctx context.Context, path, hash string, content []byte) error
+	SaveVersion(ctx context.Context, path, hash string, content []byte) error
 }
 
 // Options configure [Files]. Both are required.
@@ -200,7 +200,7 @@ func (f *Files) keep(ctx context.Context, name string, content []byte) error {
 	if last, ok := f.saved.Load(name); ok && last == hash {
 		return nil
 	}
-	if err := f.versions.Save(ctx, name, hash, content); err != nil {
+	if err := f.versions.SaveVersion(ctx, name, hash, content); err != nil {
 		return fmt.Errorf("save a version of %s: %w", name, err)
 	}
 	f.saved.Store(name, hash)

@@ -21,7 +21,7 @@ type versions struct {
 	on   string
 }
 
-func (v *versions) Save(_ context.Context, path, hash string, content []byte) error {
+func (v *versions) SaveVersion(_ context.Context, path, hash string, content []byte) error {
 	if v.fail != nil && strings.Contains(string(content), v.on) {
 		return v.fail
 	}

@@ -21,7 +21,7 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	if n.Commands, err = OpenCommands(n.Config, n.log); err != nil {
 		return nil, err
 	}
-	remembered, err := memory.New(memory.Options{Workspace: n.Config.Workspace, Versions: Versions{n.Store}})
+	remembered, err := memory.New(memory.Options{Workspace: n.Config.Workspace, Versions: n.Store})
 	if err != nil {
 		return nil, fmt.Errorf("open the memory: %w", err)
 	}

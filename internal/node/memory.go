@@ -1,20 +1,9 @@
 package node
 
 import (
-	"context"
-
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/memory"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
-
-// Versions stores versions of memory files.
-type Versions struct{ Store *store.Store }
-
-// Save implements [memory.Versions].
-func (v Versions) Save(ctx context.Context, path, hash string, content []byte) error {
-	return v.Store.SaveVersion(ctx, path, hash, content)
-}
 
 // Scopes returns a function that maps a message to its memory scope.
 func Scopes(cfg config.Memory) func(channel, chat, sender string) memory.Scope {

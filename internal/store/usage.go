@@ -37,7 +37,7 @@ type UsageQuery struct {
 
 // UsageRow is the sum of the calls with one key.
 type UsageRow struct {
-	Key string
+	Key string `json:"key,omitempty"`
 	domain.Spent
 }
 
