@@ -81,8 +81,8 @@ type ended struct {
 // ask sends a message and prints the reply. When interrupt is closed it stops the turn
 // and returns [ErrInterrupted].
 func (d *dialogue) ask(ctx context.Context, message string, interrupt <-chan struct{}) error {
-	state, err := d.send(ctx, message, interrupt)
-	d.progress.Stop()
+	send := func(ctx context.Context) (string, error) { return d.c.Send(ctx, message) }
+	state, err := d.await(ctx, send, interrupt)
 	if err != nil {
 		return err
 	}
@@ -98,44 +98,21 @@ func (d *dialogue) ask(ctx context.Context, message string, interrupt <-chan str
 	return nil
 }
 
-func (d *dialogue) send(ctx context.Context, text string, interrupt <-chan struct{}) (domain.Reply, error) {
+// await waits for the end of the message whose ID send returns. Meanwhile it asks
+// questions and shows background replies.
+func (d *dialogue) await(ctx context.Context, send func(context.Context) (string, error), interrupt <-chan struct{}) (domain.Reply, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d.progress.Show(thinking)
-	results := make(chan ended, 1)
+	defer d.progress.Stop()
+	events, results := make(chan event.Event), make(chan ended, 1)
 	go func() {
-		id, err := d.c.Send(ctx, text)
+		id, err := send(ctx)
 		if err != nil {
 			results <- ended{err: err}
 			return
 		}
-		state, err := d.await(ctx, id)
-		results <- ended{state, err}
-	}()
-	select {
-	case r := <-results:
-		return r.state, r.err
-	case <-interrupt:
-	}
-	d.progress.Show("stopping")
-	stopping, done := context.WithTimeout(ctx, stopTimeout)
-	defer done()
-	if err := d.c.Stop(stopping); err != nil {
-		return domain.Reply{}, ErrInterrupted
-	}
-	select {
-	case <-results:
-	case <-stopping.Done():
-	}
-	return domain.Reply{}, ErrInterrupted
-}
-
-// await is [Conversation.Await] with questions and background replies.
-func (d *dialogue) await(ctx context.Context, id string) (domain.Reply, error) {
-	events, results := make(chan event.Event), make(chan ended, 1)
-	go func() {
 		state, err := d.c.Await(ctx, id, func(e event.Event) {
-			d.progress.On(e)
 			select {
 			case events <- e:
 			case <-ctx.Done():
@@ -143,6 +120,7 @@ func (d *dialogue) await(ctx context.Context, id string) (domain.Reply, error) {
 		})
 		results <- ended{state, err}
 	}()
+	var stopped <-chan struct{}
 	for {
 		select {
 		case e := <-events:
@@ -153,7 +131,21 @@ func (d *dialogue) await(ctx context.Context, id string) (domain.Reply, error) {
 			d.show(r)
 		case r := <-results:
 			d.end()
+			if stopped != nil {
+				return domain.Reply{}, ErrInterrupted
+			}
 			return r.state, r.err
+		case <-interrupt:
+			interrupt = nil
+			d.progress.Show("stopping")
+			stopping, done := context.WithTimeout(ctx, stopTimeout)
+			defer done()
+			if err := d.c.Stop(stopping); err != nil {
+				return domain.Reply{}, ErrInterrupted
+			}
+			stopped = stopping.Done()
+		case <-stopped:
+			return domain.Reply{}, ErrInterrupted
 		}
 	}
 }
@@ -179,6 +171,7 @@ func (d *dialogue) answers() <-chan string {
 }
 
 func (d *dialogue) on(e event.Event) {
+	d.progress.On(e)
 	switch e.Kind {
 	case event.Approval:
 		q, isNew := d.asked.add(e)

@@ -38,7 +38,7 @@ func openHistory(path string) (*history, error) {
 	}
 	if len(h.entries) > 2*historyLimit {
 		h.entries = slices.Clone(h.entries[len(h.entries)-historyLimit:])
-		if err := h.rewrite(); err != nil {
+		if err := h.write(os.O_TRUNC, h.entries...); err != nil {
 			return nil, err
 		}
 	}
@@ -46,23 +46,11 @@ func openHistory(path string) (*history, error) {
 	return h, nil
 }
 
-func (h *history) rewrite() error {
-	var all bytes.Buffer
-	encoder := json.NewEncoder(&all)
-	for _, entry := range h.entries {
-		_ = encoder.Encode(entry) // encoding a string to memory cannot fail
-	}
-	if err := os.WriteFile(h.path, all.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("shorten the history: %w", err)
-	}
-	return nil
-}
-
 // add appends an entry unless it repeats the last one, and moves to the end.
 func (h *history) add(entry string) error {
 	if n := len(h.entries); n == 0 || h.entries[n-1] != entry {
 		h.entries = append(h.entries, entry)
-		if err := h.append(entry); err != nil {
+		if err := h.write(os.O_APPEND, entry); err != nil {
 			return err
 		}
 	}
@@ -70,15 +58,21 @@ func (h *history) add(entry string) error {
 	return nil
 }
 
-func (h *history) append(entry string) error {
+// write writes entries to the file; mode says whether it appends them.
+func (h *history) write(mode int, entries ...string) error {
+	var lines bytes.Buffer
+	for _, entry := range entries {
+		_ = json.NewEncoder(&lines).Encode(entry) // encoding a string to memory cannot fail
+	}
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
 		return fmt.Errorf("write the history: %w", err)
 	}
-	f, err := os.OpenFile(h.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(h.path, os.O_CREATE|os.O_WRONLY|mode, 0o600)
 	if err != nil {
 		return fmt.Errorf("write the history: %w", err)
 	}
-	if err := errors.Join(json.NewEncoder(f).Encode(entry), f.Close()); err != nil {
+	_, err = f.Write(lines.Bytes())
+	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write the history: %w", err)
 	}
 	return nil

@@ -94,27 +94,13 @@ func showUnseen(ctx context.Context, d *dialogue, o LinesOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	ended := make(chan struct{})
-	defer close(ended)
-	go func() {
-		select {
-		case <-o.Interrupt:
-			cancel(ErrInterrupted)
-		case <-ended:
-		}
-	}()
 	for _, note := range unseen {
 		d.progress = o.progress()
-		d.progress.Show(thinking)
-		state, err := d.await(ctx, note.ID)
-		d.progress.Stop()
+		sent := func(context.Context) (string, error) { return note.ID, nil }
+		state, err := d.await(ctx, sent, o.Interrupt)
 		switch {
 		case isNotFound(err):
 			fmt.Fprintf(o.Err, "never sent: %s\n", text.Line(note.Text))
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
 		case err != nil:
 			return err
 		case d.first(state.Turn):

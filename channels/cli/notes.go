@@ -28,13 +28,18 @@ func newNotes(dir, session string) notes {
 }
 
 func (n notes) add(id, text string) error {
-	if err := os.MkdirAll(n.dir, 0o700); err != nil {
-		return fmt.Errorf("note the message: %w", err)
-	}
-	if err := os.WriteFile(n.path(id), []byte(text), 0o600); err != nil {
+	if err := writeFile(n.path(id), text); err != nil {
 		return fmt.Errorf("note the message: %w", err)
 	}
 	return nil
+}
+
+// writeFile writes a file that only this user can read, with its folder.
+func writeFile(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(content), 0o600)
 }
 
 // remove ignores errors: the reply is then shown once more.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -33,7 +34,7 @@ type Progress struct {
 	started time.Time
 	frame   int
 	held    bool
-	stop    chan struct{}
+	cancel  context.CancelFunc
 	stopped chan struct{}
 }
 
@@ -46,8 +47,9 @@ func NewProgress(f io.Writer) *Progress {
 }
 
 func newProgress(w io.Writer, width func() int) *Progress {
-	p := &Progress{w: w, width: width, started: time.Now(), stop: make(chan struct{}), stopped: make(chan struct{})}
-	go p.run()
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Progress{w: w, width: width, started: time.Now(), cancel: cancel, stopped: make(chan struct{})}
+	go p.run(ctx)
 	return p
 }
 
@@ -59,7 +61,7 @@ func terminalWidth(f *os.File) int {
 	return width
 }
 
-func (p *Progress) run() {
+func (p *Progress) run(ctx context.Context) {
 	defer close(p.stopped)
 	ticker := time.NewTicker(frameTime)
 	defer ticker.Stop()
@@ -67,7 +69,7 @@ func (p *Progress) run() {
 		select {
 		case <-ticker.C:
 			p.draw()
-		case <-p.stop:
+		case <-ctx.Done():
 			fmt.Fprint(p.w, eraseLine)
 			return
 		}
@@ -98,12 +100,7 @@ func elapsed(d time.Duration) string {
 
 // Show sets what the line says.
 func (p *Progress) Show(label string) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.label = text.Line(clean(label))
+	p.locked(func() { p.label = text.Line(clean(label)) })
 }
 
 // On shows an event.
@@ -115,38 +112,33 @@ func (p *Progress) On(e event.Event) {
 
 // Hold hides the line until [Progress.Resume] to make room for other text.
 func (p *Progress) Hold() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.held {
-		fmt.Fprint(p.w, eraseLine)
-	}
-	p.held = true
+	p.locked(func() {
+		if !p.held {
+			fmt.Fprint(p.w, eraseLine)
+		}
+		p.held = true
+	})
 }
 
 // Resume shows the line again after [Progress.Hold].
 func (p *Progress) Resume() {
+	p.locked(func() { p.held = false })
+}
+
+// Stop removes the line. Calling it again has no effect.
+func (p *Progress) Stop() {
+	if p != nil {
+		p.cancel()
+		<-p.stopped
+	}
+}
+
+// locked calls f with the lock, unless p is nil.
+func (p *Progress) locked(f func()) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.held = false
-}
-
-// Stop removes the line. Calling it again has no effect.
-func (p *Progress) Stop() {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	select {
-	case <-p.stop:
-	default:
-		close(p.stop)
-	}
-	p.mu.Unlock()
-	<-p.stopped
+	f()
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -48,10 +47,7 @@ func (s seen) read() (time.Time, error) {
 }
 
 func (s seen) write(at time.Time) error {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return fmt.Errorf("store the time of the last reply shown: %w", err)
-	}
-	if err := os.WriteFile(s.path, []byte(at.UTC().Format(time.RFC3339Nano)), 0o600); err != nil {
+	if err := writeFile(s.path, at.UTC().Format(time.RFC3339Nano)); err != nil {
 		return fmt.Errorf("store the time of the last reply shown: %w", err)
 	}
 	return nil
