@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 )
 
 // Condition is the state of one scope's memory.
@@ -44,7 +46,7 @@ func condition(root *os.Root, scope Scope) Condition {
 	}
 	c.Size = len(now.content)
 	c.add(scope.Facts(), err)
-	log, _, err := openRegular(root, scope.file(historyFile), os.O_RDWR)
+	log, _, err := safefile.Open(root, scope.file(historyFile), os.O_RDWR)
 	if err == nil {
 		err = log.Close()
 	}

@@ -8,8 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"syscall"
 	"unicode/utf8"
+
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 )
 
 // fileLimit is the largest file, in bytes, that is read and saved.
@@ -21,7 +22,6 @@ var ErrUnusable = errors.New("cannot be used")
 
 // Reasons why a file cannot be used.
 var (
-	errNoFile   = errors.New("not a regular file; move it away")
 	errLink     = errors.New("a symbolic link; replace it with the file itself")
 	errTooLarge = fmt.Errorf("larger than %d MB; shorten it", fileLimit>>20)
 	errTooLong  = fmt.Errorf("longer than the %d KB that fit into a prompt; shorten it", Limit>>10)
@@ -30,6 +30,9 @@ var (
 
 // unusable wraps an error about a file or folder that a person has to fix.
 func unusable(err error) error {
+	if failed, ok := errors.AsType[*safefile.NotRegularError](err); ok {
+		return fmt.Errorf("%w: %w; move it away", ErrUnusable, failed)
+	}
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%w: %w; put it into the workspace, readable and writable by this user", ErrUnusable, failed.Err)
 	}
@@ -50,12 +53,8 @@ func consolidable(content []byte) error {
 // readOwn is [read] for a file that will be replaced. It refuses symbolic links:
 // replacing one would replace the link, not its target.
 func readOwn(root *os.Root, name string) (snapshot, error) {
-	info, err := root.Lstat(name)
-	switch {
-	case err == nil && info.Mode().Type() == fs.ModeSymlink:
+	if info, err := root.Lstat(name); err == nil && info.Mode().Type() == fs.ModeSymlink {
 		return snapshot{}, errLink
-	case err == nil && !info.Mode().IsRegular():
-		return snapshot{}, errNoFile
 	}
 	return read(root, name)
 }
@@ -69,7 +68,7 @@ type snapshot struct {
 
 // read takes a snapshot of a file. It follows links within root.
 func read(root *os.Root, name string) (snapshot, error) {
-	f, info, err := openRegular(root, name, os.O_RDONLY)
+	f, info, err := safefile.Open(root, name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return snapshot{}, nil
 	}
@@ -85,30 +84,6 @@ func read(root *os.Root, name string) (snapshot, error) {
 		return snapshot{}, errTooLarge
 	}
 	return snapshot{content: content, hash: hashOf(content), mode: info.Mode().Perm()}, nil
-}
-
-// openRegular opens a regular file. It refuses others, since opening a pipe would
-// block. With [os.O_CREATE] it creates the file.
-func openRegular(root *os.Root, name string, flag int) (*os.File, os.FileInfo, error) {
-	info, err := root.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, nil, errNoFile
-	}
-	if err != nil && (flag&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)) {
-		return nil, nil, err
-	}
-	f, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, 0o644)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err = f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNoFile
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, info, nil
 }
 
 // openFolder opens a folder, and creates it durably if it does not exist.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
@@ -84,7 +85,7 @@ func appendOnce(ctx context.Context, dir *os.Root, entry, marker string) error {
 // tryAppend appends the entry unless the file has its marker. again reports that an
 // editor replaced the file in the meantime, so the entry went into the old one.
 func tryAppend(dir *os.Root, entry, marker string) (again bool, err error) {
-	f, info, err := openRegular(dir, historyFile, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	f, info, err := safefile.Open(dir, historyFile, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return false, unusable(err)
 	}

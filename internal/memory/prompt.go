@@ -1,16 +1,12 @@
 package memory
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/text"
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 )
 
 // Limit is how much of each file goes into a prompt, in bytes, and how long facts
@@ -28,13 +24,13 @@ func (f *Files) Prompt(scope Scope, now time.Time) (string, error) {
 	}
 	defer root.Close()
 	shared := Scope{}.Facts()
-	facts := shown(root, shared)
+	facts := safefile.Excerpt(root, shared, Limit)
 	if !scope.shared() {
 		own := scope.Facts()
 		facts += fmt.Sprintf("\n\n### Only for this %s\n\nThis is %s. What concerns only this %[1]s belongs there, what concerns everybody into %[3]s.\n\n%s",
-			scope.noun(), own, shared, shown(root, own))
+			scope.noun(), own, shared, safefile.Excerpt(root, own, Limit))
 	}
-	notes := shown(root, path.Join(folder, now.Format(time.DateOnly)+".md"))
+	notes := safefile.Excerpt(root, path.Join(folder, now.Format(time.DateOnly)+".md"), Limit)
 
 	var sections []string
 	for _, s := range []struct{ heading, text string }{{"## Long-term Memory", facts}, {"## Today's Notes", notes}} {
@@ -51,29 +47,4 @@ func (s Scope) noun() string {
 		return "person"
 	}
 	return "chat"
-}
-
-// shown returns a file's text for a prompt, empty if it does not exist.
-func shown(root *os.Root, name string) string {
-	content, err := head(root, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return ""
-	case err != nil:
-		return fmt.Sprintf("(%s could not be read: %v)", name, err)
-	case len(content) > Limit:
-		return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", text.Cut(content, Limit), Limit>>10, name)
-	}
-	return content
-}
-
-// head returns the start of a file's text, longer than Limit if the file is.
-func head(root *os.Root, name string) (string, error) {
-	f, _, err := openRegular(root, name, os.O_RDONLY)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, 2*Limit))
-	return clean(content), err
 }

@@ -59,7 +59,7 @@ func TestPromptTruncatesFiles(t *testing.T) {
 	text, err := b.files.Prompt(memory.Scope{}, at)
 	require.NoError(t, err)
 	require.Less(t, len(text), 65<<10)
-	require.True(t, strings.HasSuffix(text, "é…\n\n(cut: the first 64 KB of memory/MEMORY.md)"), text[len(text)-60:])
+	require.True(t, strings.HasSuffix(text, "é\n\n… (cut: the first 64 KB of memory/MEMORY.md)"), text[len(text)-60:])
 }
 
 func TestPromptRequiresWorkspace(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 )
 
 const searchLimit = 16 << 20 // bytes, from the end of a history
@@ -63,7 +65,7 @@ func count(entry string, words []string) int {
 
 // tail returns the end of a file's text.
 func tail(root *os.Root, name string) (string, error) {
-	file, info, err := openRegular(root, name, os.O_RDONLY)
+	file, info, err := safefile.Open(root, name, os.O_RDONLY)
 	if err != nil {
 		return "", err
 	}

@@ -1,14 +1,10 @@
 package prompt
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"strings"
 
-	"github.com/holdfast-ai/holdfast/internal/text"
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 )
 
 // fileLimit bounds each file, in bytes.
@@ -28,45 +24,9 @@ func Load(workspace string) ([]File, error) {
 	defer root.Close()
 	var files []File
 	for _, name := range bootstrapFiles {
-		if text := read(root, name); text != "" {
+		if text := safefile.Excerpt(root, name, fileLimit); text != "" {
 			files = append(files, File{Name: name, Text: text})
 		}
 	}
 	return files, nil
-}
-
-func read(root *os.Root, name string) string {
-	text, err := readBounded(root, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	if err != nil {
-		return fmt.Sprintf("(%s could not be read: %v)", name, err)
-	}
-	return text
-}
-
-func readBounded(root *os.Root, name string) (string, error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return "", err
-	}
-	// Opening a pipe would block.
-	if !info.Mode().IsRegular() {
-		return "", errors.New("not a regular file")
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
-	if err != nil {
-		return "", err
-	}
-	if len(data) <= fileLimit {
-		return strings.TrimSpace(text.Clean(string(data))), nil
-	}
-	head := strings.TrimSpace(text.Clean(string(data[:text.Boundary(data, fileLimit)])))
-	return fmt.Sprintf("%s\n\n… (cut: the first %d KB of %s)", head, fileLimit>>10, name), nil
 }

@@ -23,7 +23,7 @@ func builtins(root *os.Root, install func(root *os.Root, name string, content []
 		name := entry.Name()
 		content, _ := embedded.ReadFile(path.Join("builtin", name, fileName)) // embedded: cannot fail
 		f := file{name: name, path: path.Join(builtinFolder, name, fileName), builtin: true}
-		f.front, f.body = parse(cleanLines(string(content)))
+		f.front, f.body = parse(string(content))
 		f.err = install(root, f.path, content)
 		found[i] = f
 	}

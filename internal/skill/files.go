@@ -2,7 +2,6 @@ package skill
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
@@ -43,7 +43,7 @@ func ofWorkspace(root *os.Root) []file {
 	var found []file
 	for _, name := range names {
 		f := file{name: name, path: path.Join(folder, name, fileName)}
-		text, cut, err := read(root, f.path)
+		text, cut, err := safefile.Text(root, f.path, fileLimit)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
@@ -79,36 +79,6 @@ func folders(root *os.Root) ([]string, error) {
 	slices.Sort(names)
 	return names, nil
 }
-
-// read returns the text of a regular file, cut if it is large. It follows links within
-// the workspace.
-func read(root *os.Root, name string) (content string, cut bool, err error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return "", false, err
-	}
-	// Opening a pipe would block.
-	if !info.Mode().IsRegular() {
-		return "", false, errors.New("not a regular file")
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return "", false, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, fileLimit+1))
-	if err != nil {
-		return "", false, err
-	}
-	if len(data) <= fileLimit {
-		return cleanLines(string(data)), false, nil
-	}
-	content = text.Cut(cleanLines(string(data)), fileLimit)
-	return fmt.Sprintf("%s\n\n(cut: the first %d KB of %s)", content, fileLimit>>10, name), true, nil
-}
-
-// cleanLines returns file content as valid text with \n line ends.
-func cleanLines(content string) string { return strings.ReplaceAll(text.Clean(content), "\r\n", "\n") }
 
 // oneLine returns text as one line of at most limit bytes.
 func oneLine(s string, limit int) string {

@@ -28,7 +28,7 @@ type frontMatter struct {
 // parse splits a SKILL.md into front matter and instructions. It skips broken parts
 // of the front matter.
 func parse(content string) (frontMatter, string) {
-	front, body, closed := split(content)
+	front, body, closed := split(strings.ReplaceAll(content, "\r\n", "\n"))
 	fields, lost := fieldsOf(front)
 	m := frontMatter{name: scalar(fields["name"]), description: scalar(fields["description"])}
 	switch {

@@ -4,29 +4,28 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"syscall"
 
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// kindError reports that a path is not a file that can be used.
+// kindError reports that a file cannot be used. Its text follows the path.
 type kindError struct{ text string }
 
 func (e *kindError) Error() string { return e.text }
 
-func regular(info os.FileInfo) error {
-	switch mode := info.Mode(); {
-	case mode.IsRegular():
-		return nil
+// irregular describes what is not a regular file.
+func irregular(mode fs.FileMode) string {
+	switch {
 	case mode.IsDir():
-		return &kindError{"is a directory; use list_dir"}
-	case mode&os.ModeNamedPipe != 0:
-		return &kindError{"is a named pipe, not a regular file"}
-	case mode&os.ModeDevice != 0:
-		return &kindError{"is a device, not a regular file"}
+		return "is a directory; use list_dir"
+	case mode&fs.ModeNamedPipe != 0:
+		return "is a named pipe, not a regular file"
+	case mode&fs.ModeDevice != 0:
+		return "is a device, not a regular file"
 	default:
-		return &kindError{"is not a regular file"}
+		return "is not a regular file"
 	}
 }
 
@@ -34,6 +33,9 @@ func regular(info os.FileInfo) error {
 func explain(shown string, err error) error {
 	if kind, ok := errors.AsType[*kindError](err); ok {
 		return fmt.Errorf("%s %w", shown, kind)
+	}
+	if other, ok := errors.AsType[*safefile.NotRegularError](err); ok {
+		return fmt.Errorf("%s %s", shown, irregular(other.Mode))
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
@@ -57,7 +58,7 @@ func (t tree) grep(ctx context.Context, _ tool.Call, args grepArgs) (tool.Result
 		if !match(rel) {
 			return nil
 		}
-		f, _, err := openRegular(p.root, name)
+		f, _, err := safefile.Open(p.root, name, os.O_RDONLY)
 		if err != nil {
 			s.skipped++
 			return nil

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -82,5 +83,5 @@ func openToChange(root *os.Root, name string) (*os.File, os.FileInfo, error) {
 		}
 		return nil, nil, &kindError{fmt.Sprintf("is a symbolic link to %s; change that file, or remove the link first", target)}
 	}
-	return openRegular(root, name)
+	return safefile.Open(root, name, os.O_RDONLY)
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 const pathLimit = 4096 // bytes; Linux's limit
@@ -112,31 +111,4 @@ func withoutLinks(path string) string {
 		return path
 	}
 	return filepath.Join(withoutLinks(parent), filepath.Base(path))
-}
-
-// openRegular opens a regular file for reading and refuses others: a FIFO would
-// block, and a device could do anything.
-func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
-	// Check before opening, since opening alone can have effects, and again after
-	// it, since the file may have been replaced in between.
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := regular(info); err != nil {
-		return nil, nil, err
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err = f.Stat()
-	if err == nil {
-		err = regular(info)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
@@ -30,7 +32,7 @@ func (t tree) readFile(ctx context.Context, _ tool.Call, args readArgs) (tool.Re
 		return tool.Result{}, err
 	}
 	defer p.close()
-	f, info, err := openRegular(p.root, p.name)
+	f, info, err := safefile.Open(p.root, p.name, os.O_RDONLY)
 	if err != nil {
 		return tool.Result{}, explain(p.show(p.name), err)
 	}

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -124,20 +124,11 @@ type tempFile struct {
 // key, so it may be a file that a crashed attempt left behind.
 func openTemp(dir *os.Root, key string) (*tempFile, error) {
 	name := ".holdfast-" + hash([]byte(key))[:20] + ".tmp"
-	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o644)
+	f, err := safefile.TryLock(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	// Some file systems have no locks; do without there.
-	busy := errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
-	mine, err := f.Stat()
-	if err == nil && !busy {
-		var named os.FileInfo
-		named, err = dir.Lstat(name)
-		busy = err != nil || !os.SameFile(mine, named)
-	}
-	if busy || err != nil || !mine.Mode().IsRegular() {
-		_ = f.Close()
+	if f == nil {
 		return nil, fmt.Errorf("%w: another attempt of this call is writing the file", tool.ErrRetry)
 	}
 	return &tempFile{dir: dir, name: name, file: f}, nil

@@ -1,0 +1,107 @@
+// Package safefile reads files of a workspace, where anyone may have put anything: it
+// opens only regular files, never outside the root, and bounds what it reads.
+package safefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/holdfast-ai/holdfast/internal/text"
+)
+
+// NotRegularError reports that a path is not a regular file.
+type NotRegularError struct{ Mode fs.FileMode }
+
+// Error implements error.
+func (*NotRegularError) Error() string { return "not a regular file" }
+
+// Open opens a regular file and refuses others with a [NotRegularError]: a FIFO would
+// block, and a device could do anything. With [os.O_CREATE] it creates the file.
+func Open(root *os.Root, name string, flag int) (*os.File, os.FileInfo, error) {
+	// Check before opening, since opening alone can have effects, and again after it,
+	// since the file may have been replaced in between.
+	info, err := root.Stat(name)
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil && (flag&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)) {
+		return nil, nil, err
+	}
+	f, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, 0o644)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+func regular(info os.FileInfo) error {
+	if mode := info.Mode(); !mode.IsRegular() {
+		return &NotRegularError{mode}
+	}
+	return nil
+}
+
+// TryLock opens a file, creating it if necessary, and locks it until it is closed. It
+// returns nil if another process, or another open file of this one, has the lock.
+func TryLock(root *os.Root, name string) (*os.File, error) {
+	f, mine, err := Open(root, name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+		return nil, f.Close()
+	}
+	// Other errors come from file systems without locks; do without there. A lock on a
+	// removed file excludes nobody.
+	if named, err := root.Lstat(name); err != nil || !os.SameFile(mine, named) {
+		return nil, f.Close()
+	}
+	return f, nil
+}
+
+// Text returns the text of a file for a prompt: valid UTF-8 without surrounding white
+// space. Text beyond limit bytes is replaced by a note.
+func Text(root *os.Root, name string, limit int) (content string, cut bool, err error) {
+	f, _, err := Open(root, name, os.O_RDONLY)
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err != nil {
+		return "", false, err
+	}
+	if cut = len(data) > limit; cut {
+		data = data[:text.Boundary(data, limit)]
+	}
+	content = strings.TrimSpace(text.Clean(string(data)))
+	if cut {
+		content += fmt.Sprintf("\n\n… (cut: the first %d KB of %s)", limit>>10, name)
+	}
+	return content, cut, nil
+}
+
+// Excerpt is [Text] for a file that may be missing, or unreadable: the result is then
+// empty, or a note that the agent can report.
+func Excerpt(root *os.Root, name string, limit int) string {
+	content, _, err := Text(root, name, limit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
+	case err != nil:
+		return fmt.Sprintf("(%s could not be read: %v)", name, err)
+	}
+	return content
+}
