@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 const (
@@ -75,17 +74,6 @@ func (e entry) exit() (exit Exit, ok bool) {
 	return exit, json.Unmarshal(data, &exit) == nil
 }
 
-// job is the part of a [Spec] that is written to a file. The supervisor inherits the
-// environment, which may hold secrets.
-type job struct {
-	Command   string        `json:"command"`
-	Dir       string        `json:"dir"`
-	Timeout   time.Duration `json:"timeout"`
-	MaxOutput int64         `json:"max_output"`
-	Input     bool          `json:"input,omitempty"`
-	Owner     string        `json:"owner,omitempty"`
-}
-
 // prepare creates the files that a supervisor needs. Concurrent starters write the
 // same content.
 func (e entry) prepare(spec Spec) error {
@@ -103,10 +91,7 @@ func (e entry) prepare(spec Spec) error {
 	if spec.MaxOutput <= 0 {
 		spec.MaxOutput = DefaultMaxOutput
 	}
-	return writeJSON(e.path(specFile), job{
-		Command: spec.Command, Dir: spec.Dir, Timeout: spec.Timeout, MaxOutput: spec.MaxOutput,
-		Input: spec.Input, Owner: spec.Owner,
-	})
+	return writeJSON(e.path(specFile), spec)
 }
 
 // create creates the directory durably.

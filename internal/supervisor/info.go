@@ -13,6 +13,7 @@ import (
 
 // Info describes a command.
 type Info struct {
+	*Process
 	Key       string
 	Owner     string
 	Command   string
@@ -21,39 +22,31 @@ type Info struct {
 
 // Info returns the command's description.
 func (p *Process) Info() (Info, error) {
-	j, err := p.entry.job()
+	spec, err := p.entry.spec()
 	if err != nil {
 		return Info{}, fmt.Errorf("supervisor: %w", err)
 	}
-	info := Info{Key: filepath.Base(p.entry.dir), Owner: j.Owner, Command: j.Command}
+	info := Info{Process: p, Key: filepath.Base(p.entry.dir), Owner: spec.Owner, Command: spec.Command}
 	if started, err := os.Stat(p.entry.path(startedFile)); err == nil {
 		info.StartedAt = started.ModTime()
 	}
 	return info, nil
 }
 
-func (e entry) job() (j job, err error) {
+func (e entry) spec() (spec Spec, err error) {
 	data, err := os.ReadFile(e.path(specFile))
 	if err != nil {
-		return job{}, err
+		return Spec{}, err
 	}
-	if err := json.Unmarshal(data, &j); err != nil {
-		return job{}, fmt.Errorf("read %s: %w", specFile, err)
+	if err := json.Unmarshal(data, &spec); err != nil {
+		return Spec{}, fmt.Errorf("read %s: %w", specFile, err)
 	}
-	return j, nil
+	return spec, nil
 }
 
 // List returns an owner's commands with input, running or not, oldest first.
-func (s *Supervisor) List(owner string) ([]*Process, error) {
-	all, err := s.list(func(info Info, _ phase) bool { return info.Owner == owner })
-	if err != nil {
-		return nil, err
-	}
-	var owned []*Process
-	for _, info := range all {
-		owned = append(owned, &Process{entry: entry{dir: filepath.Join(s.dir, info.Key)}})
-	}
-	return owned, nil
+func (s *Supervisor) List(owner string) ([]Info, error) {
+	return s.list(func(info Info, _ phase) bool { return info.Owner == owner })
 }
 
 // Running returns all running commands with input, oldest first.

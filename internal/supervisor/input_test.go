@@ -46,8 +46,8 @@ func TestInput(t *testing.T) {
 			require.NoError(t, p.Write(strconv.Itoa(i), []byte(line), false))
 		}
 		shows(t, p, want.String())
-		_, ended := p.Exit()
-		require.False(t, ended)
+		_, err := p.Status()
+		require.ErrorIs(t, err, supervisor.ErrRunning)
 
 		require.NoError(t, p.Write("last", []byte("end"), true))
 		require.Zero(t, wait(t, p).Code)
@@ -202,7 +202,7 @@ func TestOutputFrom(t *testing.T) {
 	p := start(t, s, spec("t.1.0", "echo hello"))
 	wait(t, p)
 	for offset, want := range map[int64]string{0: "hello\n", 4: "o\n", 6: "", 100: ""} {
-		got, err := p.OutputFrom(offset)
+		got, err := p.Output(offset)
 		require.NoError(t, err)
 		require.Equal(t, want, string(got))
 	}
@@ -235,10 +235,10 @@ func TestList(t *testing.T) {
 	for _, p := range found {
 		info, err := p.Info()
 		require.NoError(t, err)
-		require.Equal(t, supervisor.Info{Key: info.Key, Owner: "me", Command: "cat # " + info.Key, StartedAt: info.StartedAt}, info)
+		require.Equal(t, supervisor.Info{Process: p.Process, Key: info.Key, Owner: "me", Command: "cat # " + info.Key, StartedAt: info.StartedAt}, info)
 		require.WithinRange(t, info.StartedAt, before, time.Now().Add(time.Minute))
-		_, ended := p.Exit()
-		require.Equal(t, info.Key == "a.1.0", ended)
+		_, err = p.Status()
+		require.Equal(t, info.Key == "a.1.0", err == nil)
 		keys = append(keys, info.Key)
 	}
 	require.Equal(t, []string{"c.1.0", "a.1.0", "b.1.0"}, keys)
@@ -263,5 +263,5 @@ func TestRunning(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, running, 2)
 	require.Equal(t, "b.1.0", running[0].Key)
-	require.Equal(t, supervisor.Info{Key: "a.1.0", Owner: "me", Command: "cat # a.1.0", StartedAt: running[1].StartedAt}, running[1])
+	require.Equal(t, supervisor.Info{Process: running[1].Process, Key: "a.1.0", Owner: "me", Command: "cat # a.1.0", StartedAt: running[1].StartedAt}, running[1])
 }

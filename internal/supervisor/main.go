@@ -45,12 +45,12 @@ func supervise(e entry) error {
 	if e.exists(stopFile) {
 		return e.finish(neverStarted())
 	}
-	j, err := e.job()
+	spec, err := e.spec()
 	if err != nil {
 		return err
 	}
 	var input *os.File
-	if j.Input {
+	if spec.Input {
 		if input, err = os.Open(e.path(inputFile)); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func supervise(e entry) error {
 	if err := e.mark(startedFile); err != nil {
 		return fmt.Errorf("record the start: %w", err)
 	}
-	exit := run(e, j, input, output)
+	exit := run(e, spec, input, output)
 	if exit.OutputBytes > 0 {
 		if err := output.Sync(); err != nil {
 			fmt.Fprintln(os.Stderr, "sync output:", err)

@@ -9,35 +9,8 @@ import (
 	"os"
 )
 
-// Output returns the output so far. If it is longer than limit bytes, it is the head
-// and the tail with a note in between. total is the number of bytes written, or kept
-// while the command runs.
-func (p *Process) Output(limit int64) (output []byte, total int64, err error) {
-	f, err := os.Open(p.entry.path(outputFile))
-	if os.IsNotExist(err) {
-		return nil, 0, nil // it never started
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("supervisor: read output: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, fmt.Errorf("supervisor: read output: %w", err)
-	}
-	kept := info.Size()
-	total = kept
-	if exit, ok := p.entry.exit(); ok {
-		total = exit.OutputBytes
-	}
-	if output, err = headAndTail(f, kept, limit); err != nil {
-		return nil, 0, fmt.Errorf("supervisor: read output: %w", err)
-	}
-	return output, total, nil
-}
-
-// OutputFrom returns the kept output so far from a byte offset on.
-func (p *Process) OutputFrom(offset int64) ([]byte, error) {
+// Output returns the kept output so far from a byte offset on.
+func (p *Process) Output(from int64) ([]byte, error) {
 	f, err := os.Open(p.entry.path(outputFile))
 	if os.IsNotExist(err) {
 		return nil, nil // it never started
@@ -46,7 +19,7 @@ func (p *Process) OutputFrom(offset int64) ([]byte, error) {
 		return nil, fmt.Errorf("supervisor: read output: %w", err)
 	}
 	defer f.Close()
-	output, err := io.ReadAll(io.NewSectionReader(f, offset, math.MaxInt64-offset))
+	output, err := io.ReadAll(io.NewSectionReader(f, from, math.MaxInt64-from))
 	if err != nil {
 		return nil, fmt.Errorf("supervisor: read output: %w", err)
 	}
@@ -71,23 +44,6 @@ func (p *Process) See(offset int64) error {
 		return fmt.Errorf("supervisor: record what was read: %w", err)
 	}
 	return nil
-}
-
-func headAndTail(f io.ReaderAt, size, limit int64) ([]byte, error) {
-	if size <= limit {
-		return io.ReadAll(io.NewSectionReader(f, 0, size))
-	}
-	head, err := io.ReadAll(io.NewSectionReader(f, 0, limit/2))
-	if err != nil {
-		return nil, err
-	}
-	rest := limit - limit/2
-	tail, err := io.ReadAll(io.NewSectionReader(f, size-rest, rest))
-	if err != nil {
-		return nil, err
-	}
-	note := fmt.Appendf(nil, "\n\n[%d bytes left out]\n\n", size-limit)
-	return bytes.Join([][]byte{head, note, tail}, nil), nil
 }
 
 // LastLine returns the last non-blank line of the output so far, or its last 200

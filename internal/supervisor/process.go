@@ -32,12 +32,6 @@ func (p *Process) Status() (Exit, error) {
 	}
 }
 
-// Exit returns how the command ended; false if it is running or lost.
-func (p *Process) Exit() (Exit, bool) {
-	exit, phase := p.entry.status()
-	return exit, phase == finished
-}
-
 // The interval of checking files grows, since most commands are short.
 const (
 	shortestPoll = time.Millisecond

@@ -38,32 +38,32 @@ type command struct {
 	killed  bool // SIGKILL was sent
 }
 
-// run runs the entry's job to its end. input may be nil.
-func run(e entry, j job, input *os.File, output io.Writer) Exit {
+// run runs the entry's command to its end. input may be nil.
+func run(e entry, spec Spec, input *os.File, output io.Writer) Exit {
 	c := &command{
-		copy: &limitedCopy{to: output, left: j.MaxOutput}, more: make(chan struct{}, 1),
+		copy: &limitedCopy{to: output, left: spec.MaxOutput}, more: make(chan struct{}, 1),
 		exited: make(chan struct{}), drained: make(chan struct{}),
 		exit: Exit{StartedAt: time.Now()},
 	}
-	if err := c.start(j, input); err != nil {
+	if err := c.start(spec, input); err != nil {
 		c.exit.Code, c.exit.Error = -1, err.Error()
 		return c.exit
 	}
-	c.await(e, j.Timeout)
+	c.await(e, spec.Timeout)
 	c.exit.DurationMS = time.Since(c.exit.StartedAt).Milliseconds()
 	c.settle()
 	return c.exit
 }
 
-func (c *command) start(j job, input *os.File) error {
+func (c *command) start(spec Spec, input *os.File) error {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer writer.Close()
 	c.pipe = reader
-	c.cmd = exec.Command(shell(), "-c", j.Command) //nolint:noctx // await ends it
-	c.cmd.Dir = j.Dir
+	c.cmd = exec.Command(shell(), "-c", spec.Command) //nolint:noctx // await ends it
+	c.cmd.Dir = spec.Dir
 	c.cmd.Stdout, c.cmd.Stderr = writer, writer
 	c.cmd.SysProcAttr = process.Attributes()
 	if input != nil {

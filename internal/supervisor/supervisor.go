@@ -55,16 +55,17 @@ type Options struct {
 	Logger     *slog.Logger // nil discards
 }
 
-// Spec describes a command.
+// Spec describes a command. It is stored in a file, without the environment, which may
+// hold secrets and which the supervisor inherits.
 type Spec struct {
-	Key       string        // unique forever: letters, digits, ".", "_", "-"
-	Command   string        // for bash, or sh if there is no bash
-	Dir       string        // working directory, absolute
-	Env       []string      // the whole environment, "NAME=value", also of the supervisor
-	Timeout   time.Duration // 0 means none
-	MaxOutput int64         // bytes of output to keep; 0 means [DefaultMaxOutput]
-	Input     bool          // it reads input from [Process.Write]; else it has none
-	Owner     string        // for [Supervisor.List]
+	Key       string        `json:"-"`               // unique forever: letters, digits, ".", "_", "-"
+	Command   string        `json:"command"`         // for bash, or sh if there is no bash
+	Dir       string        `json:"dir"`             // working directory, absolute
+	Env       []string      `json:"-"`               // the whole environment, "NAME=value", also of the supervisor
+	Timeout   time.Duration `json:"timeout"`         // 0 means none
+	MaxOutput int64         `json:"max_output"`      // bytes of output to keep; 0 means [DefaultMaxOutput]
+	Input     bool          `json:"input,omitempty"` // it reads input from [Process.Write]; else it has none
+	Owner     string        `json:"owner,omitempty"` // for [Supervisor.List]
 }
 
 // Exit tells how a command ended.

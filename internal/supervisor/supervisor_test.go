@@ -94,7 +94,7 @@ func wait(t *testing.T, p *supervisor.Process) supervisor.Exit {
 
 func output(t *testing.T, p *supervisor.Process) string {
 	t.Helper()
-	text, _, err := p.Output(supervisor.DefaultMaxOutput)
+	text, err := p.Output(0)
 	require.NoError(t, err)
 	return string(text)
 }
@@ -224,8 +224,8 @@ func TestFind(t *testing.T) {
 	wait(t, start(t, s, spec("t.1.0", "echo hello; exit 4")))
 	p, found := open(t, dir).Find("t.1.0")
 	require.True(t, found)
-	exit, ended := p.Exit()
-	require.True(t, ended)
+	exit, err := p.Status()
+	require.NoError(t, err)
 	require.Equal(t, 4, exit.Code)
 	require.Equal(t, "hello\n", output(t, p))
 }

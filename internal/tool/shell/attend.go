@@ -66,7 +66,7 @@ func (r *runner) attend(ctx context.Context, call tool.Call, s session, most tim
 		return "", state{}, err
 	}
 	now = stateOf(s.process) // before reading the output, which is complete if it has ended
-	output, err := s.process.OutputFrom(s.from)
+	output, err := s.process.Output(s.from)
 	if err != nil {
 		return "", state{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}

@@ -66,7 +66,7 @@ func (r *runner) mayStart(ctx context.Context, call tool.Call) error {
 		return nil
 	}
 	if process, found := r.Supervisor.Find(call.Key); found {
-		if _, ended := process.Exit(); ended {
+		if _, err := process.Status(); err == nil {
 			return nil
 		}
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-const lostOutput = 4000 // bytes of a lost command's output to report
+const lostOutput = 4000 // bytes at the end of a lost command's output to report
 
 // result returns the tool result for a command that has ended.
 func result(process *supervisor.Process, exit supervisor.Exit, timeout time.Duration) (tool.Result, error) {
-	output, total, err := process.Output(supervisor.DefaultMaxOutput)
+	output, err := process.Output(0)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	var notes []string
 	if exit.Truncated {
-		notes = append(notes, fmt.Sprintf("%d bytes in total; the rest was not kept", total))
+		notes = append(notes, fmt.Sprintf("%d bytes in total; the rest was not kept", exit.OutputBytes))
 	}
 	if exit.TimedOut {
 		notes = append(notes, fmt.Sprintf("timed out after %v", timeout))
@@ -65,12 +65,13 @@ func annotate(output []byte, notes ...string) string {
 
 // lost returns the error for a command whose end is unknown.
 func lost(process *supervisor.Process) error {
-	output, _, err := process.Output(lostOutput)
+	output, err := process.Output(0)
 	if err != nil {
 		return fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	if len(output) == 0 {
 		return fmt.Errorf("%w (%w; no output)", tool.ErrOutcomeUnknown, supervisor.ErrLost)
 	}
-	return fmt.Errorf("%w (%w); its output:\n%s", tool.ErrOutcomeUnknown, supervisor.ErrLost, output)
+	return fmt.Errorf("%w (%w); the end of its output:\n%s", tool.ErrOutcomeUnknown, supervisor.ErrLost,
+		output[max(0, len(output)-lostOutput):])
 }

@@ -104,8 +104,8 @@ func (r *runner) room(call tool.Call) error {
 		return fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	running := 0
-	for _, process := range all {
-		if stateOf(process).running {
+	for _, command := range all {
+		if stateOf(command.Process).running {
 			running++
 		}
 	}
@@ -116,19 +116,15 @@ func (r *runner) room(call tool.Call) error {
 }
 
 // list describes sessions, one per line.
-func list(all []*supervisor.Process) string {
-	var lines []string
-	for _, process := range all {
-		info, err := process.Info()
-		if err != nil {
-			continue // removed in the meantime
-		}
+func list(all []supervisor.Info) string {
+	lines := make([]string, 0, len(all))
+	for _, info := range all {
 		command, _, _ := strings.Cut(strings.TrimSpace(info.Command), "\n")
 		if len(command) > shownCommand {
 			command = text.WholeRunes(command[:shownCommand]) + "…"
 		}
 		lines = append(lines, fmt.Sprintf("%s %s; started %v ago: %s",
-			info.Key, stateOf(process), time.Since(info.StartedAt).Round(time.Second), command))
+			info.Key, stateOf(info.Process), time.Since(info.StartedAt).Round(time.Second), command))
 	}
 	return strings.Join(lines, "\n")
 }

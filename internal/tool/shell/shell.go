@@ -128,8 +128,8 @@ func (r *runner) interrupted(ctx context.Context, call tool.Call, timeout time.D
 	if !found {
 		return tool.Result{}, fmt.Errorf("%w: the stopped command was not found", tool.ErrOutcomeUnknown)
 	}
-	exit, ended := process.Exit()
-	if !ended {
+	exit, err := process.Status()
+	if err != nil {
 		return tool.Result{}, lost(process)
 	}
 	return result(process, exit, timeout)
