@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,16 @@ type Configured struct {
 	BaseURL string        // empty: the registry's
 	APIKey  string        // may be empty for local and self-hosted providers
 	Timeout time.Duration // 0: the client's default
+}
+
+// hasKeyOf reports whether the key is one of a gateway.
+func (c Configured) hasKeyOf(p ProviderRow) bool {
+	return p.KeyPrefix != "" && strings.HasPrefix(c.APIKey, p.KeyPrefix)
+}
+
+// hasURLOf reports whether the base URL is that of a gateway.
+func (c Configured) hasURLOf(p ProviderRow) bool {
+	return p.BaseURLKeyword != "" && strings.Contains(c.BaseURL, p.BaseURLKeyword)
 }
 
 // Choice is the provider that serves a model.
@@ -39,10 +50,7 @@ func (c candidate) usable() bool { return c.complete() || c.row.Local }
 func (c candidate) complete() bool { return c.url() != "" && (c.APIKey != "" || c.BaseURL != "") }
 
 func (c candidate) url() string {
-	if c.BaseURL != "" {
-		return c.BaseURL
-	}
-	return c.row.BaseURL
+	return cmp.Or(c.BaseURL, c.row.BaseURL)
 }
 
 func (c candidate) choice(model string) Choice {
@@ -69,7 +77,11 @@ func Choose(model string, configured []Configured) (Choice, error) {
 		}
 	}
 	complete := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !c.complete() })
-	for _, fits := range []func(candidate) bool{hasGatewayKey, hasGatewayURL, func(c candidate) bool { return c.row.knows(model) }} {
+	for _, fits := range []func(candidate) bool{
+		func(c candidate) bool { return c.hasKeyOf(c.row) },
+		func(c candidate) bool { return c.hasURLOf(c.row) },
+		func(c candidate) bool { return c.row.knows(model) },
+	} {
 		if i := slices.IndexFunc(complete, fits); i >= 0 {
 			return complete[i].choice(model), nil
 		}
@@ -133,10 +145,7 @@ func rankOf(c Configured, rows []ProviderRow) int {
 	}
 	for _, fits := range []func(ProviderRow) bool{
 		func(p ProviderRow) bool { return p.Name == strings.ToLower(c.Name) },
-		func(p ProviderRow) bool { return p.KeyPrefix != "" && strings.HasPrefix(c.APIKey, p.KeyPrefix) },
-		func(p ProviderRow) bool {
-			return p.BaseURLKeyword != "" && strings.Contains(c.BaseURL, p.BaseURLKeyword)
-		},
+		c.hasKeyOf, c.hasURLOf,
 		func(p ProviderRow) bool { return p.Name == "custom" },
 	} {
 		if i := slices.IndexFunc(rows, fits); i >= 0 {
@@ -144,14 +153,6 @@ func rankOf(c Configured, rows []ProviderRow) int {
 		}
 	}
 	return -1
-}
-
-func hasGatewayKey(c candidate) bool {
-	return c.row.KeyPrefix != "" && strings.HasPrefix(c.APIKey, c.row.KeyPrefix)
-}
-
-func hasGatewayURL(c candidate) bool {
-	return c.row.BaseURLKeyword != "" && strings.Contains(c.BaseURL, c.row.BaseURLKeyword)
 }
 
 // unusable returns an error that says what the provider lacks.

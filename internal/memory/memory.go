@@ -68,23 +68,15 @@ func New(o Options) (*Files, error) {
 // empty if the file does not exist. It returns [ErrUnusable] for a file that a
 // model could not reproduce: longer than [Limit] or not UTF-8.
 func (f *Files) Read(ctx context.Context, scope Scope) (text, version string, err error) {
-	root, err := f.open()
-	if err != nil {
+	content, version, err := f.Present(scope)
+	if err != nil || version == "" {
 		return "", "", err
 	}
-	defer root.Close()
 	name := scope.Facts()
-	now, err := readOwn(root, name)
-	if err == nil {
-		err = consolidable(now.content)
-	}
-	if err != nil {
+	if err := consolidable(content); err != nil {
 		return "", "", fmt.Errorf("read %s: %w", name, unusable(err))
 	}
-	if now.hash != "" {
-		err = f.keep(ctx, name, now.content)
-	}
-	return clean(now.content), now.hash, err
+	return clean(content), version, f.keep(ctx, name, content)
 }
 
 // Present returns the facts of a scope exactly as they are in the file, and their
@@ -111,10 +103,9 @@ func (f *Files) Update(ctx context.Context, scope Scope, base, text string) erro
 	if isPlaceholder(text) {
 		return nil
 	}
-	return f.write(ctx, scope.Facts(), func(w *writer) error {
-		now, err := w.current(ctx)
-		if err != nil || clean(now.content) == text {
-			return err
+	return f.write(ctx, scope.Facts(), func(w *writer, now snapshot) error {
+		if clean(now.content) == text {
+			return nil
 		}
 		if err := consolidable(now.content); err != nil {
 			return fmt.Errorf("write %s: %w", w.path, unusable(err))
@@ -127,11 +118,7 @@ func (f *Files) Update(ctx context.Context, scope Scope, base, text string) erro
 // the present version first, and returns [ErrChanged] if somebody else changes the
 // file at the same time. The change is durable on return.
 func (f *Files) Restore(ctx context.Context, scope Scope, content []byte) error {
-	return f.write(ctx, scope.Facts(), func(w *writer) error {
-		now, err := w.current(ctx)
-		if err != nil {
-			return err
-		}
+	return f.write(ctx, scope.Facts(), func(w *writer, now snapshot) error {
 		return w.replace(ctx, now, now.hash, content)
 	})
 }
@@ -150,19 +137,21 @@ func (f *Files) Replace(ctx context.Context, name, base string, content []byte) 
 	if !f.Owns(name) {
 		return fmt.Errorf("%s is not a memory file", name)
 	}
-	return f.write(ctx, path.Clean(filepath.ToSlash(name)), func(w *writer) error {
-		now, err := w.current(ctx)
-		if err != nil {
-			return err
-		}
+	return f.write(ctx, path.Clean(filepath.ToSlash(name)), func(w *writer, now snapshot) error {
 		return w.replace(ctx, now, base, content)
 	})
 }
 
-// write calls do with a writer of the file while holding the lock.
-func (f *Files) write(ctx context.Context, name string, do func(*writer) error) error {
+// write calls do with a writer of the file and its current version while holding the
+// lock.
+func (f *Files) write(ctx context.Context, name string, do func(w *writer, now snapshot) error) error {
 	return f.locked(ctx, path.Dir(name), func(dir *os.Root) error {
-		return do(&writer{files: f, root: dir, name: path.Base(name), path: name})
+		w := &writer{files: f, root: dir, name: path.Base(name), path: name}
+		now, err := w.current(ctx)
+		if err != nil {
+			return err
+		}
+		return do(w, now)
 	})
 }
 

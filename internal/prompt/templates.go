@@ -25,21 +25,20 @@ func WriteTemplates(dir string) (written []string, err error) {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	defer root.Close()
-	err = fs.WalkDir(templates, "templates", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		to := strings.TrimPrefix(name, "templates/")
-		fresh, err := writeTemplate(root, name, to)
+	names, err := Templates()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		fresh, err := writeTemplate(root, name)
 		if err != nil {
-			return fmt.Errorf("write %s: %w", to, err)
+			return written, fmt.Errorf("write %s: %w", name, err)
 		}
 		if fresh {
-			written = append(written, to)
+			written = append(written, name)
 		}
-		return nil
-	})
-	return written, err
+	}
+	return written, nil
 }
 
 // Templates returns the paths that [WriteTemplates] writes, in the same order.
@@ -54,15 +53,15 @@ func Templates() ([]string, error) {
 	return names, err
 }
 
-func writeTemplate(root *os.Root, from, to string) (fresh bool, err error) {
-	data, err := templates.ReadFile(from)
+func writeTemplate(root *os.Root, name string) (fresh bool, err error) {
+	data, err := templates.ReadFile(path.Join("templates", name))
 	if err != nil {
 		return false, err
 	}
-	if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return false, err
 	}
-	f, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}

@@ -3,9 +3,11 @@
 package remote
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -37,6 +39,24 @@ func (e *Error) Permanent() bool {
 		return false
 	}
 	return e.Status >= 400 && e.Status < 500
+}
+
+// Rejected returns the error of a response that reports one. detail is what the service
+// says; it may be empty.
+func Rejected(service string, response *http.Response, detail string) *Error {
+	return &Error{
+		Service: service, Status: response.StatusCode, RetryAfter: RetryAfter(response.Header, time.Now()),
+		Err: errors.New(cmp.Or(detail, http.StatusText(response.StatusCode), "no further explanation")),
+	}
+}
+
+// WithoutURL returns an error of [net/http] without the URL, which may be long or
+// contain a key.
+func WithoutURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
 }
 
 // As returns the [Error] in err's chain, or nil.

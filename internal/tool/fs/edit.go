@@ -61,18 +61,14 @@ func (t tree) editFile(ctx context.Context, call tool.Call, args editArgs) (tool
 
 // content returns the content of a file that is small enough to be edited.
 func (p place) content() ([]byte, error) {
-	f, info, err := openToChange(p.root, p.name)
+	f, err := openToChange(p.root, p.name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	tooLarge := &kindError{fmt.Sprintf("is larger than %d MB, too large to edit; use exec, for example with sed", editLimit>>20)}
-	if info.Size() > editLimit {
-		return nil, tooLarge
-	}
 	content, err := io.ReadAll(io.LimitReader(f, editLimit+1))
 	if err == nil && len(content) > editLimit {
-		return nil, tooLarge
+		return nil, &kindError{fmt.Sprintf("is larger than %d MB, too large to edit; use exec, for example with sed", editLimit>>20)}
 	}
 	return content, err
 }

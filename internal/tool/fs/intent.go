@@ -54,7 +54,7 @@ func hash(content []byte) string {
 
 // fingerprint returns the hash of a file, empty if it does not exist.
 func fingerprint(root *os.Root, name string) (string, error) {
-	f, _, err := openToChange(root, name)
+	f, err := openToChange(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -71,17 +71,10 @@ func fingerprint(root *os.Root, name string) (string, error) {
 
 // openToChange opens a file for reading that will be replaced. It refuses symbolic
 // links, since a rename would replace the link itself.
-func openToChange(root *os.Root, name string) (*os.File, os.FileInfo, error) {
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, nil, err
+func openToChange(root *os.Root, name string) (*os.File, error) {
+	if target, err := root.Readlink(name); err == nil {
+		return nil, &kindError{fmt.Sprintf("is a symbolic link to %s; change that file, or remove the link first", target)}
 	}
-	if info.Mode()&os.ModeSymlink != 0 {
-		target, err := root.Readlink(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		return nil, nil, &kindError{fmt.Sprintf("is a symbolic link to %s; change that file, or remove the link first", target)}
-	}
-	return safefile.Open(root, name, os.O_RDONLY)
+	f, _, err := safefile.Open(root, name, os.O_RDONLY)
+	return f, err
 }

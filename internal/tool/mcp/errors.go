@@ -54,7 +54,7 @@ func (s *server) transportError(err error) *remote.Error {
 	if _, clear := errors.AsType[unsent](err); clear {
 		return s.failed(0, 0, err)
 	}
-	return s.failed(0, 0, fmt.Errorf("no usable answer: %w", bare(err)))
+	return s.failed(0, 0, fmt.Errorf("no usable answer: %w", remote.WithoutURL(err)))
 }
 
 // answered reports whether err is the server's response.
@@ -79,7 +79,7 @@ func (s *server) verdict(ctx, own context.Context, kind tool.Kind, err error) er
 		return fmt.Errorf("mcp %s: %s", s.Name, s.redact(answer.Message))
 	}
 	failed := s.transportError(err)
-	failed = s.failed(failed.Status, failed.RetryAfter, errors.New(s.redact(bare(failed.Err).Error())))
+	failed = s.failed(failed.Status, failed.RetryAfter, errors.New(s.redact(remote.WithoutURL(failed.Err).Error())))
 	switch {
 	case kind != tool.Once, failed.Permanent():
 		return failed

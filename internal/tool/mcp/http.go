@@ -2,16 +2,13 @@ package mcp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -232,8 +229,7 @@ func (l *link) refused(request *http.Request, response *http.Response, kind stri
 	if kind == "text/plain" || kind == "application/json" {
 		detail = describe(string(data[:min(len(data), detailLimit)]))
 	}
-	err := errors.New(cmp.Or(strings.ToValidUTF8(detail, ""), http.StatusText(response.StatusCode), "no further explanation"))
-	return l.server.failed(response.StatusCode, remote.RetryAfter(response.Header, time.Now()), err)
+	return remote.Rejected("mcp "+l.server.Name, response, strings.ToValidUTF8(detail, ""))
 }
 
 // body is a response body that counts reads and releases the request on Close.
@@ -254,12 +250,4 @@ func (b *body) Read(into []byte) (int, error) {
 func (b *body) Close() error {
 	defer b.release()
 	return b.ReadCloser.Close()
-}
-
-// bare returns an error without the URL, which may contain a key.
-func bare(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		return wrapped.Err
-	}
-	return err
 }

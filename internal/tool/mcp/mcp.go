@@ -164,7 +164,7 @@ func (s *Servers) wait(ctx context.Context) {
 	defer cancel()
 	for _, each := range s.servers {
 		select {
-		case <-each.tried:
+		case <-each.first.done:
 		case <-ctx.Done():
 			return
 		}

@@ -33,7 +33,7 @@ type server struct {
 	redact  func(string) string
 	wake    chan struct{} // requests a connection now
 	changed chan struct{} // requests reading the lists again
-	tried   chan struct{} // closed after the first attempt to connect
+	first   *attempt      // the first attempt to connect
 	shown   sync.Map      // progress callbacks of calls, by token
 
 	mu      sync.Mutex
@@ -56,9 +56,9 @@ func newServer(o Options, described Server, names []string) *server {
 		redact:  redactor(described),
 		wake:    make(chan struct{}, 1),
 		changed: make(chan struct{}, 1),
-		tried:   make(chan struct{}),
-		next:    &attempt{done: make(chan struct{})},
+		first:   &attempt{done: make(chan struct{})},
 	}
+	s.next = s.first
 	s.Timeout = cmp.Or(s.Timeout, defaultTimeout)
 	s.client = sdk.NewClient(&sdk.Implementation{Name: "holdfast", Version: o.Version}, &sdk.ClientOptions{
 		Capabilities:                &sdk.ClientCapabilities{},
@@ -131,11 +131,6 @@ func (s *server) settle(session *session, err error) {
 	close(s.next.done)
 	s.next = &attempt{done: make(chan struct{})}
 	s.session = session
-	select {
-	case <-s.tried:
-	default:
-		close(s.tried)
-	}
 }
 
 // shut fails the attempt that will not be made because ctx ended.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // transport is a single connection to a server.
@@ -72,7 +74,7 @@ func (s *server) unreached(ctx context.Context, t transport, err error) error {
 		return s.failed(0, 0, errors.New("the server did not start in time"))
 	}
 	failed := s.transportError(err)
-	cause := bare(failed.Err).Error()
+	cause := remote.WithoutURL(failed.Err).Error()
 	if !answered(err) {
 		cause = cmp.Or(t.why(), cause)
 	}

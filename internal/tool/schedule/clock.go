@@ -14,23 +14,12 @@ func shownAt(shown time.Time, zone *time.Location) time.Time {
 	case late.Add(offset(late, zone)).Equal(shown):
 		return late
 	default:
-		return change(early, late, zone)
+		_, end := early.In(zone).ZoneBounds()
+		return end
 	}
 }
 
 func offset(t time.Time, zone *time.Location) time.Duration {
 	_, seconds := t.In(zone).Zone()
 	return time.Duration(seconds) * time.Second
-}
-
-// change is when, in (from, to], the offset becomes that of to.
-func change(from, to time.Time, zone *time.Location) time.Time {
-	for to.Sub(from) > time.Second {
-		if middle := from.Add(to.Sub(from) / 2).Truncate(time.Second); offset(middle, zone) == offset(to, zone) {
-			to = middle
-		} else {
-			from = middle
-		}
-	}
-	return to
 }

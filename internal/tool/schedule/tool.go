@@ -60,7 +60,7 @@ func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Re
 	job, err := j.o.Store.Job(ctx, id)
 	if errors.Is(err, domain.ErrNotFound) {
 		var usual string
-		if usual, err = j.usualZone(ctx, turnOf(call)); err != nil {
+		if usual, err = j.usualZone(ctx, call.Turn()); err != nil {
 			return tool.Result{}, again(err)
 		}
 		if job, err = Parse(Request{
@@ -74,7 +74,7 @@ func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Re
 	if err != nil {
 		return tool.Result{}, again(err)
 	}
-	job, err = j.Add(ctx, job, turnOf(call))
+	job, err = j.Add(ctx, job, call.Turn())
 	switch {
 	case errors.Is(err, store.ErrTooMany), errors.Is(err, dispatch.ErrInvalidSchedule):
 		return tool.Result{}, err
@@ -104,7 +104,7 @@ func (j *Jobs) list(ctx context.Context, call tool.Call) (tool.Result, error) {
 // visible returns the jobs that who asks may see and remove: those of the
 // conversation, or all.
 func (j *Jobs) visible(ctx context.Context, call tool.Call) ([]domain.Job, error) {
-	route, err := j.o.Store.Route(ctx, turnOf(call))
+	route, err := j.o.Store.Route(ctx, call.Turn())
 	if err != nil {
 		return nil, err
 	}
@@ -144,12 +144,6 @@ func (j *Jobs) removedBefore(ctx context.Context, id string) (tool.Result, error
 	default:
 		return tool.Result{}, again(err)
 	}
-}
-
-// turnOf is the turn that makes a call.
-func turnOf(call tool.Call) string {
-	turn := call.Turn()
-	return turn
 }
 
 // again is an error that another attempt may cure.

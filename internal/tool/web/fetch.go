@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
@@ -55,7 +56,7 @@ func (f fetcher) fetch(ctx context.Context, call tool.Call, args fetchArgs) (too
 	}
 	defer response.Body.Close()
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return tool.Result{}, settle(call, rejected(response.Request.URL.Host, response, ""))
+		return tool.Result{}, settle(call, remote.Rejected(response.Request.URL.Host, response, ""))
 	}
 	d := document{url: response.Request.URL, contentType: response.Header.Get("Content-Type")}
 	var notes []string

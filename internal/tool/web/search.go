@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/remote"
 	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
@@ -130,7 +131,7 @@ func (s searcher) ask(ctx context.Context, query string, count int) ([]byte, err
 		return nil, unanswered(ctx, own, s.backend.name, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, rejected(s.backend.name, response, text.FirstRunes(plain(string(body)), lineLimit))
+		return nil, remote.Rejected(s.backend.name, response, text.FirstRunes(plain(string(body)), lineLimit))
 	}
 	return body, nil
 }

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
-	"net/url"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/remote"
@@ -84,20 +82,7 @@ func unanswered(ctx, own context.Context, service string, err error) error {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
 		return fmt.Errorf("host %s not found; check the URL", dns.Name)
 	}
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // without the URL, which is known and may be long
-	}
-	return &remote.Error{Service: service, Err: err}
-}
-
-// rejected converts an error response.
-func rejected(service string, response *http.Response, detail string) error {
-	return &remote.Error{
-		Service:    service,
-		Status:     response.StatusCode,
-		RetryAfter: remote.RetryAfter(response.Header, time.Now()),
-		Err:        errors.New(cmp.Or(detail, http.StatusText(response.StatusCode), "no further explanation")),
-	}
+	return &remote.Error{Service: service, Err: remote.WithoutURL(err)}
 }
 
 // settle makes a failure final, for the model to read, after attemptLimit attempts.
