@@ -17,14 +17,11 @@ import (
 // Answer carries out a command and answers it, once, and makes the first attempt to
 // deliver the answer.
 func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.AnswerResult, error) {
-	info := activity.GetInfo(ctx)
-	answer := store.AnswerInput{
-		Session: in.Session.Key, Channel: in.Session.Channel, Message: in.Message,
-		Reset:      in.Command == domain.CommandNew,
-		Stop:       in.Command == domain.CommandNew || in.Command == domain.CommandStop,
-		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
+	message, err := a.Store.Inbound(ctx, in.Message)
+	if err != nil {
+		return protocol.AnswerResult{}, err
 	}
-	turn, fresh, err := a.answer(ctx, in, answer)
+	turn, fresh, err := a.answer(ctx, in, message)
 	if err != nil {
 		return protocol.AnswerResult{}, fmt.Errorf("answer /%s: %w", in.Command, err)
 	}
@@ -34,16 +31,22 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 	a.Events.Publish(ctx, in.Message, event.Event{Kind: event.Done})
 	left := a.deliverNow(ctx, in.Session.Channel, turn.Outbox)
 	if in.Command == domain.CommandApprove || in.Command == domain.CommandDeny {
-		a.showAnswer(ctx, in.Message, turn.Reply)
+		a.showAnswer(ctx, message, turn.Reply)
 	}
 	return protocol.AnswerResult{Outbox: left, Answered: !fresh}, nil
 }
 
-// answer completes what is answered, and stores it.
-func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer store.AnswerInput) (turn domain.Turn, fresh bool, err error) {
+// answer carries out the command and stores its answer.
+func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, message domain.Inbound) (turn domain.Turn, fresh bool, err error) {
+	run := activity.GetInfo(ctx).WorkflowExecution
+	answer := store.AnswerInput{
+		Session: in.Session.Key, Channel: in.Session.Channel, Message: in.Message, WorkflowID: run.ID, RunID: run.RunID,
+		Reset: in.Command == domain.CommandNew,
+		Stop:  in.Command == domain.CommandNew || in.Command == domain.CommandStop,
+	}
 	stopped := in.Stopped
 	if answer.Stop {
-		commands, err := a.stopBackground(ctx, in.Session.Key, in.Message)
+		commands, err := a.stopBackground(ctx, message)
 		if err != nil {
 			return domain.Turn{}, false, err
 		}
@@ -59,15 +62,15 @@ func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer stor
 		}
 	case domain.CommandStatus:
 		commands := a.listBackground(ctx, in.Session.Key)
-		answer.Reply = status(in.Status, commands != "") + a.listSubagents(ctx, in.Session.Key) + commands + a.waiting(ctx, in.Message)
+		answer.Reply = status(in.Status, commands != "") + a.listSubagents(ctx, in.Session.Key) + commands + a.waiting(ctx, message)
 	case domain.CommandModel:
-		answer.Reply, answer.Model, err = a.chooseModel(ctx, in)
+		answer.Reply, answer.Model, err = a.chooseModel(ctx, message)
 	case domain.CommandJobs:
-		answer.Reply = a.listJobs(ctx, in.Session, in.Message)
+		answer.Reply = a.listJobs(ctx, message)
 	case domain.CommandUsage:
 		answer.Reply, err = a.usage(ctx, in)
 	case domain.CommandApprove, domain.CommandDeny:
-		answer.Reply, err = a.decide(ctx, in)
+		answer.Reply, err = a.decide(ctx, in.Command, message)
 	default:
 		answer.Reply = help()
 	}
@@ -77,14 +80,14 @@ func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, answer stor
 	return a.Store.Answer(ctx, answer)
 }
 
-// operator reports whether a message is from who runs this.
-func (a *Agent) operator(m domain.Inbound) bool {
-	return a.Channels.IsOperator != nil && a.Channels.IsOperator(domain.Route{Channel: m.Channel, Sender: m.Sender})
+// fromOperator reports whether the operator sent a message.
+func (a *Agent) fromOperator(m domain.Inbound) bool {
+	return a.Channels.IsOperator != nil && a.Channels.IsOperator(m.Route())
 }
 
 func help() string {
 	var b strings.Builder
-	b.WriteString("I answer messages, using tools where they help. Commands:\n")
+	b.WriteString("I answer messages and use tools where they help. Commands:\n")
 	for _, command := range domain.Commands() {
 		fmt.Fprintf(&b, "\n- `%s` %s", command.Form("/"), command.Description)
 	}
@@ -111,12 +114,12 @@ func status(s *protocol.Status, commands bool) string {
 	return b.String()
 }
 
-// spentNow is what the running turn used up.
+// spentNow formats the usage of the running turn.
 func spentNow(s *protocol.Status) string {
 	return fmt.Sprintf("%d tokens, cost %s", s.Tokens, domain.Dollars(s.Cost, s.Unpriced))
 }
 
-// usage says what a session and its subagents used up.
+// usage answers /usage: the usage of a session and its subagents.
 func (a *Agent) usage(ctx context.Context, in protocol.AnswerInput) (string, error) {
 	now := time.Now()
 	days, err := a.Store.Usage(ctx, store.UsageQuery{By: store.UsageByDay, Session: in.Session.Key, Zone: now.Location()})

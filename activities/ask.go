@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/prompt"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/skill"
+	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // ask makes one model call. A conversation that is too long for the model is
@@ -34,12 +35,10 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 		System: system, Step: begun, Turn: in.Turn, Window: min(a.Model.Window, earlier), Now: time.Now(), Images: a.images(begun.Inbound),
 	}
 	for {
-		response, err := model.Provider.Complete(ctx, llm.Request{
-			Model:       model.Name,
-			Messages:    prompt.Messages(conversation),
-			Tools:       a.tools(in.Session).Specs(ctx),
-			MaxTokens:   a.Model.MaxTokens,
-			Temperature: a.Model.Temperature,
+		response, err := a.callModel(ctx, model, llm.Request{
+			Messages:  prompt.Messages(conversation),
+			Tools:     a.tools(in.Session).Specs(ctx),
+			MaxTokens: a.Model.MaxTokens,
 		}, func(d llm.Delta) { a.show(ctx, in, d) })
 		pictures := len(conversation.Images) > 0
 		switch {
@@ -48,7 +47,6 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 		case errors.Is(err, llm.ErrTooLong) && conversation.Window > 0:
 			conversation.Window /= 2
 		default:
-			response.Provider, response.Asked = cmp.Or(response.Provider, model.Service), cmp.Or(response.Asked, model.Name)
 			return response, err
 		}
 		a.Logger.Info("the model does not take the conversation, asking again with less",
@@ -66,24 +64,25 @@ func (a *Agent) show(ctx context.Context, in protocol.CompleteInput, d llm.Delta
 	}
 }
 
-// author is who made a completion.
-type author struct {
-	provider string // as configured
-	model    string // as it was asked for
+// callModel calls a model. The response names the provider and model that answered.
+func (a *Agent) callModel(ctx context.Context, m Model, request llm.Request, on func(llm.Delta)) (llm.Response, error) {
+	request.Model, request.Temperature = m.Name, a.Model.Temperature
+	response, err := m.Provider.Complete(ctx, request, on)
+	response.Provider, response.Asked = cmp.Or(response.Provider, m.Service), cmp.Or(response.Asked, m.Name)
+	return response, err
 }
 
-func (a *Agent) answered(response llm.Response) author {
-	return author{provider: cmp.Or(response.Provider, a.Model.Service), model: cmp.Or(response.Asked, a.Model.Name)}
-}
-
-// cost is what a completion cost, in millionths of a US dollar, and whether that is
-// known.
-func (a *Agent) cost(response llm.Response) (int64, bool) {
-	if a.Model.Prices == nil {
-		return 0, false
+// completion is the record of a response: who answered, and what it used. Costs are in
+// millionths of a US dollar.
+func (a *Agent) completion(response llm.Response, started time.Time) store.Completion {
+	c := store.Completion{
+		Provider: response.Provider, Model: response.Model, Usage: response.Usage, Cached: response.CachedTokens,
+		Duration: time.Since(started),
 	}
-	by := a.answered(response)
-	return a.Model.Prices.Cost(response.Usage, response.CachedTokens, by.provider, by.model, response.Model)
+	if a.Model.Prices != nil {
+		c.Cost, c.Priced = a.Model.Prices.Cost(response.Usage, response.CachedTokens, response.Provider, response.Asked, response.Model)
+	}
+	return c
 }
 
 // system is the system prompt of a turn: that of its first step, so that a provider

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
@@ -26,12 +27,11 @@ func (a *Agent) background(ctx context.Context, session string) ([]supervisor.In
 // stopBackground stops the session's background commands and reports whether there
 // were any. A message that was already answered stops nothing: commands that run
 // now were started after it.
-func (a *Agent) stopBackground(ctx context.Context, session, message string) (stopped bool, err error) {
-	asked, err := a.Store.Inbound(ctx, message)
-	if err != nil || asked.Turn != "" {
-		return false, err
+func (a *Agent) stopBackground(ctx context.Context, message domain.Inbound) (stopped bool, err error) {
+	if message.Turn != "" {
+		return false, nil
 	}
-	running, err := a.background(ctx, session)
+	running, err := a.background(ctx, message.Session)
 	if err != nil || len(running) == 0 {
 		return false, err
 	}

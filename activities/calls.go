@@ -14,7 +14,7 @@ import (
 )
 
 // callLimit bounds the tool calls of one completion, so that they fit a payload.
-// The model that asks for more sees the results of the first ones and can go on.
+// A model that asks for more sees the results of the first ones.
 const callLimit = 32
 
 // rejectTruncated stores an error as the result of the last call of a completion that
@@ -39,36 +39,43 @@ func (a *Agent) rejectTruncated(ctx context.Context, in protocol.CompleteInput, 
 // finishLength is the finish reason of a completion that reached its token limit.
 const finishLength = "length"
 
-// completed is a stored completion as the workflow and the UI see it, with the kind,
-// timeout and title of each call.
+// completed returns a stored completion as the workflow's result, with the kind, timeout
+// and title of each call.
 func (a *Agent) completed(ctx context.Context, session domain.SessionRef, turn domain.Turn, m domain.Message) protocol.CompleteResult {
 	result := protocol.CompleteResult{
 		Preview: text.Preview(m.Content, protocol.PreviewLimit),
 		Final:   len(m.ToolCalls) == 0,
 		Outbox:  turn.Outbox,
-		Model:   cmp.Or(turn.Model, a.configured().Title()),
+		Model:   cmp.Or(turn.Model, a.Model.Title()),
 		Usage:   domain.Usage(turn.Usage),
 		Cost:    turn.Cost, Unpriced: turn.Unpriced,
 	}
-	tools := a.tools(session)
-	for i, call := range m.ToolCalls {
-		resolved := protocol.Call{Index: i, Name: call.Name, Kind: "unknown", ReadOnly: true, Timeout: time.Minute}
-		if t, err := tools.Lookup(ctx, call.Name); err == nil {
-			resolved.Kind, resolved.ReadOnly, resolved.Timeout = string(t.Kind), t.ReadOnly, t.Limit([]byte(call.Arguments))
+	for i, stored := range m.ToolCalls {
+		call := protocol.Call{Index: i, Name: stored.Name, Kind: "unknown", ReadOnly: true, Timeout: time.Minute}
+		resolved := resolve(ctx, a.tools(session), stored)
+		if t := resolved.tool; resolved.unknown == nil {
+			call.Kind, call.ReadOnly, call.Timeout = string(t.Kind), t.ReadOnly, t.Limit([]byte(stored.Arguments))
 		}
-		resolved.Preview = text.Preview(title(ctx, tools, call), previewShare(len(m.ToolCalls)))
-		result.Calls = append(result.Calls, resolved)
+		call.Preview = text.Preview(resolved.title, previewShare(len(m.ToolCalls)))
+		result.Calls = append(result.Calls, call)
 	}
 	return result
 }
 
-// title is the displayed form of a call's arguments.
-func title(ctx context.Context, tools *tool.Registry, call domain.ToolCall) string {
-	t, err := tools.Lookup(ctx, call.Name)
-	if err != nil {
-		return call.Arguments
+// resolvedCall is a tool call with its tool.
+type resolvedCall struct {
+	domain.ToolCall
+	tool    tool.Tool
+	unknown error  // not nil: there is no such tool
+	title   string // displayed form of the arguments
+}
+
+func resolve(ctx context.Context, tools *tool.Registry, call domain.ToolCall) resolvedCall {
+	r := resolvedCall{ToolCall: call, title: call.Arguments}
+	if r.tool, r.unknown = tools.Lookup(ctx, call.Name); r.unknown == nil {
+		r.title = r.tool.Title([]byte(call.Arguments))
 	}
-	return t.Title([]byte(call.Arguments))
+	return r
 }
 
 // notInName matches characters that providers reject in tool names.
@@ -83,8 +90,8 @@ const (
 	resultCost = protocol.PreviewLimit + 500
 )
 
-// previewShare bounds the preview of each of n calls' arguments, so that all fit into
-// one payload.
+// previewShare returns the limit for each preview of n calls, so that all fit into one
+// payload.
 func previewShare(n int) int {
 	return min(protocol.PreviewLimit/2, (protocol.PayloadLimit-resultCost)/max(n, 1)-callCost)
 }

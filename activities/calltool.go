@@ -21,9 +21,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// CallTool runs one tool call, unless its result is stored already. What the
-// model should read, failures included, is a result; the activity fails only
-// when another attempt may help.
+// CallTool runs one tool call, unless its result is stored already. A failure that the
+// model should see is a result; the activity fails only if another attempt may succeed.
 func (a *Agent) CallTool(ctx context.Context, in protocol.CallToolInput) (result protocol.CallToolResult, err error) {
 	attempt := int(activity.GetInfo(ctx).Attempt)
 	live, done := startHeartbeat(ctx)
@@ -39,71 +38,70 @@ func (a *Agent) CallTool(ctx context.Context, in protocol.CallToolInput) (result
 func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt int) (protocol.CallToolResult, error) {
 	failpoint.Hit("tool.start")
 	stored, found, err := a.Store.Result(ctx, in.Turn, in.Step, in.Index)
-	if err != nil {
-		return protocol.CallToolResult{}, fmt.Errorf("look for the result: %w", err)
-	}
-	if found {
-		return called(stored), nil
+	if err != nil || found {
+		return called(stored), err
 	}
 	completion, err := a.Store.Completion(ctx, in.Turn, in.Step)
+	if err == nil && in.Index >= len(completion.ToolCalls) {
+		err = domain.ErrNotFound
+	}
 	if err != nil {
 		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", err)
 	}
-	if in.Index >= len(completion.ToolCalls) {
-		return protocol.CallToolResult{}, fmt.Errorf("read the call: %w", domain.ErrNotFound)
-	}
 	pause := a.presentStep(ctx, in.Session, in.Turn, completion.Content)
 	defer func() { pause(context.WithoutCancel(ctx)) }()
-	call := completion.ToolCalls[in.Index]
-	approval, refused, err := a.permit(ctx, in, call)
+	call := resolve(ctx, a.tools(in.Session), completion.ToolCalls[in.Index])
+	approval, rejection, err := a.permit(ctx, in, call)
 	if err != nil || approval != nil {
 		return protocol.CallToolResult{Approval: approval}, err
 	}
-	a.publish(ctx, in.Session, in.Turn, event.Event{
-		Kind: event.ToolStart, Tool: call.Name, Text: text.Cut(title(ctx, a.tools(in.Session), call), protocol.PreviewLimit),
-		Step: in.Step, ID: domain.ApprovalID(domain.CallKey(in.Turn, in.Step, in.Index)),
-	})
+	a.publishCall(ctx, in, event.Event{Kind: event.ToolStart, Tool: call.Name, Text: call.title, ID: domain.ApprovalID(in.Key())})
 	failpoint.Hit("tool.before")
-	result := tool.Result{Text: refused, Failed: true}
-	if refused == "" {
+	result := tool.Result{Text: rejection, Failed: true}
+	if rejection == "" {
 		if result, err = a.runTool(ctx, in, call, attempt); err != nil {
 			return protocol.CallToolResult{}, err
 		}
 	}
 	failpoint.Hit("tool.after")
-	if stored, err = a.Store.SaveResult(ctx, a.resultRow(in, call, result)); err != nil {
+	if stored, err = a.Store.SaveResult(ctx, a.resultRow(in, call.ToolCall, result)); err != nil {
 		return protocol.CallToolResult{}, fmt.Errorf("store the result: %w", err)
 	}
 	failpoint.Hit("tool.stored")
-	a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.ToolDone, Tool: call.Name, Text: text.Cut(stored.Content, protocol.PreviewLimit), Step: in.Step})
+	a.publishCall(ctx, in, event.Event{Kind: event.ToolDone, Tool: call.Name, Text: stored.Content})
 	return called(stored), nil
 }
 
-// runTool makes one attempt at a call. An error is one that another attempt may
-// cure; everything else is the model's to read.
-func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call domain.ToolCall, attempt int) (tool.Result, error) {
-	t, err := a.tools(in.Session).Lookup(ctx, call.Name)
-	if err != nil {
-		return tool.Result{Text: err.Error(), Failed: true}, nil
+// publishCall publishes an event of a call, with the beginning of its text.
+func (a *Agent) publishCall(ctx context.Context, in protocol.CallToolInput, e event.Event) {
+	e.Step, e.Text = in.Step, text.Cut(e.Text, protocol.PreviewLimit)
+	a.publish(ctx, in.Session, in.Turn, e)
+}
+
+// runTool makes one attempt at a call. It returns an error if another attempt may
+// succeed; any other failure is a result for the model.
+func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call resolvedCall, attempt int) (tool.Result, error) {
+	if call.unknown != nil {
+		return failedResult(call.unknown), nil
 	}
-	j := &journal{store: a.Store, turn: in.Turn, call: domain.CallKey(in.Turn, in.Step, in.Index)}
-	if t.Kind == tool.Once {
+	j := &journal{store: a.Store, turn: in.Turn, call: in.Key()}
+	if call.tool.Kind == tool.Once {
 		_, fresh, err := j.Intend(ctx, "call", nil)
-		switch {
-		case err != nil:
+		if err != nil {
 			return tool.Result{}, err
-		case !fresh:
-			return tool.Result{Text: tool.ErrOutcomeUnknown.Error(), Failed: true}, nil
+		}
+		if !fresh {
+			return failedResult(tool.ErrOutcomeUnknown), nil
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.Limit([]byte(call.Arguments)))
+	ctx, cancel := context.WithTimeout(ctx, call.tool.Limit([]byte(call.Arguments)))
 	defer cancel()
 	started := time.Now()
-	result, err := a.run(ctx, t, tool.Call{
+	result, err := a.run(ctx, call.tool, tool.Call{
 		Key: j.call, Session: in.Session.Key, Attempt: attempt,
 		Arguments: json.RawMessage(call.Arguments), Journal: j,
 		Progress: func(progress string) {
-			a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: text.Cut(progress, protocol.PreviewLimit), Step: in.Step})
+			a.publishCall(ctx, in, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: progress})
 		},
 	})
 	outcome := metrics.OK
@@ -111,27 +109,30 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call dom
 	case err != nil && retryTool(ctx, err, attempt):
 		outcome, result = metrics.Retried, tool.Result{}
 	case err != nil:
-		outcome, result, err = metrics.Failed, tool.Result{Text: err.Error(), Failed: true}, nil
+		outcome, result, err = metrics.Failed, failedResult(err), nil
 	case result.Failed:
 		outcome = metrics.Failed
 	}
-	a.Metrics.ToolCalled(t.Spec.Name, outcome, time.Since(started))
+	a.Metrics.ToolCalled(call.tool.Spec.Name, outcome, time.Since(started))
 	return result, err
 }
 
-// run makes the call. A tool that panics has failed, as the model is told.
+// failedResult returns an error as a result for the model.
+func failedResult(err error) tool.Result { return tool.Result{Text: err.Error(), Failed: true} }
+
+// run calls the tool and turns a panic into an error.
 func (a *Agent) run(ctx context.Context, t tool.Tool, call tool.Call) (result tool.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.Logger.Error("panic in a tool", "tool", t.Spec.Name, "call", call.Key, "panic", p, "stack", string(debug.Stack()))
-			result, err = tool.Result{}, fmt.Errorf("%s broke in the middle, its outcome is unknown: %v", t.Spec.Name, p)
+			result, err = tool.Result{}, fmt.Errorf("%s crashed, its outcome is unknown: %v", t.Spec.Name, p)
 		}
 	}()
 	return t.Run(ctx, call)
 }
 
-// retryTool reports whether a tool's error is for another attempt to cure and
-// not for the model to read.
+// retryTool reports whether to retry a call that failed with err, rather than return the
+// error to the model.
 func retryTool(ctx context.Context, err error, attempt int) bool {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
 		return true
@@ -139,12 +140,11 @@ func retryTool(ctx context.Context, err error, attempt int) bool {
 	if errors.Is(err, tool.ErrRetry) {
 		return true
 	}
-	failed := remote.As(err)
-	return failed != nil && !failed.Permanent() && attempt < toolTries
+	service := remote.As(err)
+	return service != nil && !service.Permanent() && attempt < toolTries
 }
 
-// toolTries is how many attempts a service that a tool calls gets before the
-// model is told that it fails.
+// toolTries bounds the attempts at a service that a tool calls.
 const toolTries = 3
 
 func called(m domain.Message) protocol.CallToolResult {
@@ -162,7 +162,7 @@ type journal struct {
 func (j *journal) Intend(ctx context.Context, part string, intent []byte) ([]byte, bool, error) {
 	stored, fresh, err := j.store.Intend(ctx, store.Intent{Turn: j.turn, Call: j.call, Part: part, Data: intent})
 	if err != nil {
-		return nil, false, fmt.Errorf("record what is about to be done: %w", err)
+		return nil, false, fmt.Errorf("record the intent: %w", err)
 	}
 	if fresh {
 		failpoint.Hit("tool.intended")

@@ -121,21 +121,15 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *doma
 	if err := a.rejectTruncated(ctx, in, response.FinishReason, calls); err != nil {
 		return domain.Message{}, err
 	}
-	by := a.answered(response)
-	cost, priced := a.cost(response)
-	stored, outbox, err := a.Store.SaveCompletion(ctx, store.Completion{
-		Turn: in.Turn, Step: in.Step,
-		Message: domain.Message{
-			Turn: in.Turn, Step: in.Step, Role: domain.RoleAssistant,
-			Content: response.Content, Reasoning: response.Reasoning, ToolCalls: calls,
-		},
-		Provider: by.provider, Model: response.Model, Usage: response.Usage, Cached: response.CachedTokens,
-		Cost: cost, Priced: priced, Duration: time.Since(started),
-		Prompt: system,
-		Final:  len(response.ToolCalls) == 0,
-		Reply:  response.Content,
-		Silent: isHeartbeatOK(in.Session, response.Content),
-	})
+	completion := a.completion(response, started)
+	completion.Turn, completion.Step, completion.Prompt = in.Turn, in.Step, system
+	completion.Message = domain.Message{
+		Turn: in.Turn, Step: in.Step, Role: domain.RoleAssistant,
+		Content: response.Content, Reasoning: response.Reasoning, ToolCalls: calls,
+	}
+	completion.Final, completion.Reply = len(response.ToolCalls) == 0, response.Content
+	completion.Silent = isHeartbeatOK(in.Session, response.Content)
+	stored, outbox, err := a.Store.SaveCompletion(ctx, completion)
 	if err != nil {
 		return domain.Message{}, fmt.Errorf("store the completion: %w", err)
 	}
@@ -143,8 +137,8 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *doma
 	begun.Turn.Outbox = outbox
 	begun.Turn.Usage.PromptTokens += response.Usage.PromptTokens
 	begun.Turn.Usage.CompletionTokens += response.Usage.CompletionTokens
-	begun.Turn.Cost += cost
-	if !priced {
+	begun.Turn.Cost += completion.Cost
+	if !completion.Priced {
 		begun.Turn.Unpriced++
 	}
 	return stored, nil

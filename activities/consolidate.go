@@ -143,22 +143,17 @@ func (a *Agent) askToConsolidate(ctx context.Context, scope memory.Scope, batch 
 	var refusal error
 	for range consolidationTries {
 		started := time.Now()
-		response, err := a.Model.Provider.Complete(ctx, llm.Request{
-			Model: a.Model.Name, Messages: messages, Tools: []llm.ToolSpec{memory.Tool()},
-			MaxTokens: max(a.Model.MaxTokens, consolidationTokens), Temperature: a.Model.Temperature,
+		response, err := a.callModel(ctx, a.Model.Model, llm.Request{
+			Messages: messages, Tools: []llm.ToolSpec{memory.Tool()}, MaxTokens: max(a.Model.MaxTokens, consolidationTokens),
 		}, nil)
 		if err != nil {
 			return fmt.Errorf("ask the model to consolidate: %w", err)
 		}
 		entry, update, bad := parseConsolidation(response, current)
 		if bad == nil {
-			cost, priced := a.cost(response)
 			return a.Store.SaveConsolidation(ctx, store.Consolidation{
 				ID: batch.ID, Scope: batch.Scope, Session: batch.Session, Entry: entry, Memory: update, Base: base,
-			}, store.Completion{
-				Provider: a.answered(response).provider, Model: response.Model, Usage: response.Usage, Cached: response.CachedTokens,
-				Cost: cost, Priced: priced, Duration: time.Since(started),
-			})
+			}, a.completion(response, started))
 		}
 		refusal = bad
 		messages = append(messages, domain.Message{Role: domain.RoleAssistant, Content: text.Cut(said(response), badAnswerLimit)},

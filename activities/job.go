@@ -138,13 +138,12 @@ func isHeartbeatOK(session domain.SessionRef, reply string) bool {
 }
 
 // listJobs lists the session's jobs for /jobs, or all jobs if the operator asks.
-func (a *Agent) listJobs(ctx context.Context, session domain.SessionRef, message string) string {
-	asked, err := a.Store.Inbound(ctx, message)
-	key := session.Key
-	if err == nil && a.operator(asked) {
-		key = ""
+func (a *Agent) listJobs(ctx context.Context, message domain.Inbound) string {
+	session := message.Session
+	if a.fromOperator(message) {
+		session = ""
 	}
-	jobs, err := a.Store.Jobs(ctx, key)
+	jobs, err := a.Store.Jobs(ctx, session)
 	if err != nil {
 		return "Cannot read the jobs: " + err.Error()
 	}

@@ -15,13 +15,9 @@ const questionTimeout = 5 * time.Second
 // showAnswer shows what came of an answer to a question: the question says who answered and
 // loses its buttons. Whoever clicked, and whose answer did not count or cannot be shown
 // there, is told reply. A failure does not affect the answer; another click shows it.
-func (a *Agent) showAnswer(ctx context.Context, message, reply string) {
+func (a *Agent) showAnswer(ctx context.Context, m domain.Inbound, reply string) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
-	m, err := a.Store.Inbound(ctx, message)
-	if err != nil {
-		return
-	}
 	closed, counts := false, false
 	if asked, err := a.questionAnswered(ctx, m); err == nil {
 		closed, counts = a.closeQuestion(ctx, asked), asked.DecidedIn == m.ID

@@ -22,8 +22,8 @@ const (
 	keptLimit = 10 << 20
 )
 
-// resultRow is a tool's result as the transcript has it. What the model is not
-// shown is kept whole in the store, and in a workspace file that it can read.
+// resultRow is a tool's result as a message of the transcript. If it is too long for the
+// model, the whole result goes into the store and into a workspace file.
 func (a *Agent) resultRow(in protocol.CallToolInput, call domain.ToolCall, result tool.Result) domain.Message {
 	output := strings.ToValidUTF8(result.Text, "\uFFFD")
 	if output == "" {
@@ -36,11 +36,10 @@ func (a *Agent) resultRow(in protocol.CallToolInput, call domain.ToolCall, resul
 	if len(output) <= shownLimit {
 		return row
 	}
-	file := filepath.Join(resultsDir, domain.CallKey(in.Turn, in.Step, in.Index)+".txt")
+	file := filepath.Join(resultsDir, in.Key()+".txt")
 	where := "the whole output is in the workspace file " + file
 	if err := a.keep(file, output); err != nil {
-		// The call was made: its result counts for more than the rest of it.
-		a.Logger.Warn("long result not kept in the workspace", "call", domain.CallKey(in.Turn, in.Step, in.Index), "err", err)
+		a.Logger.Warn("long result not kept in the workspace", "call", in.Key(), "err", err)
 		where = "it could not be kept in a file: " + err.Error()
 	}
 	row.Full = []byte(text.Cut(output, keptLimit))
@@ -50,8 +49,7 @@ func (a *Agent) resultRow(in protocol.CallToolInput, call domain.ToolCall, resul
 	return row
 }
 
-// keep writes a result into the workspace, the same again if an earlier attempt
-// did so.
+// keep writes a result into a workspace file, replacing that of an earlier attempt.
 func (a *Agent) keep(file, text string) error {
 	root, err := os.OpenRoot(a.Workspace)
 	if err != nil {
@@ -59,16 +57,13 @@ func (a *Agent) keep(file, text string) error {
 	}
 	defer root.Close()
 	if err := root.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("keep a long result: %w", err)
+		return err
 	}
-	if err := root.WriteFile(file, []byte(text), 0o644); err != nil {
-		return fmt.Errorf("keep a long result: %w", err)
-	}
-	return nil
+	return root.WriteFile(file, []byte(text), 0o644)
 }
 
-// headTail returns the start and the end of text, whole characters, limit bytes
-// together: errors are mostly at the end.
+// headTail returns the start and the end of text, together at most limit bytes of whole
+// characters. Errors are mostly at the end.
 func headTail(s string, limit int) (head, tail string) {
 	h, t := text.Boundary(s, limit*3/4), len(s)-limit/4
 	for t < len(s) && !utf8.RuneStart(s[t]) {

@@ -76,7 +76,7 @@ func (a *Agent) currentStep(ctx context.Context, session string) string {
 		return fmt.Sprintf("step %d, thinking", last.Step)
 	}
 	call := last.ToolCalls[len(last.ToolCalls)-1]
-	return fmt.Sprintf("step %d, %s: %s", last.Step, call.Name, brief(title(ctx, a.Tools.Agent, call)))
+	return fmt.Sprintf("step %d, %s: %s", last.Step, call.Name, brief(resolve(ctx, a.Tools.Agent, call).title))
 }
 
 const (

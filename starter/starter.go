@@ -45,6 +45,8 @@ type Options struct {
 
 // Starter accepts messages and runs receivers. Safe for concurrent use.
 type Starter struct {
+	channels.Cursors
+
 	o       Options
 	log     *slog.Logger
 	signals sync.WaitGroup // being sent
@@ -58,7 +60,7 @@ func New(o Options) (*Starter, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Starter{o: o, log: o.Logger}, nil
+	return &Starter{Cursors: o.Store, o: o, log: o.Logger}, nil
 }
 
 // Accept implements [channels.Backend].
@@ -113,8 +115,8 @@ func (s *Starter) signal(ctx context.Context, m domain.Inbound, fresh bool) {
 	}
 }
 
-// command is what a message asks of the session itself. A word is an answer where a
-// question waits for one.
+// command returns the message's command. A word such as "yes" is one if it answers a
+// waiting approval.
 func (s *Starter) command(ctx context.Context, msg domain.Inbound) (domain.Command, error) {
 	if command, _ := domain.ParseCommand(msg.Text); command != domain.CommandNone {
 		return command, nil
@@ -123,7 +125,7 @@ func (s *Starter) command(ctx context.Context, msg domain.Inbound) (domain.Comma
 	if answer == domain.CommandNone {
 		return domain.CommandNone, nil
 	}
-	waiting, err := s.o.Store.WaitingApprovals(ctx, domain.Route{Channel: msg.Channel, Chat: msg.Chat, Thread: msg.Thread})
+	waiting, err := s.o.Store.WaitingApprovals(ctx, msg.Route())
 	if err != nil {
 		return domain.CommandNone, fmt.Errorf("accept a message: %w", err)
 	}

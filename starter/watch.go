@@ -10,12 +10,17 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// watchInterval is how often a watcher looks into the store itself, should an
-// event have got lost or have happened in a process that has no bus to us.
-const watchInterval = time.Second
-
-// transcriptLimit bounds the messages of a transcript that a channel is shown.
-const transcriptLimit = 1000
+const (
+	// watchInterval is how often a watcher reads the store: events may be lost or happen in
+	// a process without a bus to this one.
+	watchInterval = time.Second
+	// currentEpoch asks the store for a session's transcript since its last fresh start.
+	currentEpoch = -1
+	// transcriptLimit, unansweredLimit and backgroundLimit bound what one call returns.
+	transcriptLimit = 1000
+	unansweredLimit = 1000
+	backgroundLimit = 100
+)
 
 // Message implements [channels.Backend].
 func (s *Starter) Message(ctx context.Context, id string) (domain.Reply, error) {
@@ -26,55 +31,22 @@ func (s *Starter) Message(ctx context.Context, id string) (domain.Reply, error) 
 	state := domain.Reply{Message: inbound.ID, Session: inbound.Session, Status: domain.ReplyQueued}
 	if turn == nil {
 		// No client may be watching an earlier turn that answers no person.
-		if fetched := !inbound.Push && inbound.Command == ""; fetched {
-			state.Approvals, err = s.approvals(ctx, inbound)
+		if !inbound.Push && inbound.Command == domain.CommandNone {
+			state.Approvals, err = s.o.Store.WaitingApprovals(ctx, inbound.Route())
 		}
 		return state, err
 	}
 	state.Turn, state.Text, state.Usage = turn.ID, turn.Reply, turn.Usage
-	if state.Status = turn.Status.Reply(); state.Status.Ended() {
-		state.Answered, err = s.answered(ctx, inbound)
-	} else {
-		state.Approvals, err = s.approvals(ctx, inbound)
+	if state.Status = turn.Status.Reply(); !state.Status.Ended() {
+		state.Approvals, err = s.o.Store.WaitingApprovals(ctx, inbound.Route())
 	}
-	if err != nil {
-		return domain.Reply{}, err
-	}
-	return state, nil
-}
-
-// answered is how the question stands that a message answered; nil if it is none that
-// did, or there is no such question.
-func (s *Starter) answered(ctx context.Context, m domain.Inbound) (*domain.AnsweredApproval, error) {
-	if command := m.Command; command != domain.CommandApprove && command != domain.CommandDeny {
-		return nil, nil
-	}
-	a, err := s.o.Store.ApprovalDecidedIn(ctx, m.ID)
-	if errors.Is(err, domain.ErrNotFound) {
-		_, id := domain.ParseAnswer(m.Text)
-		a, err = s.o.Store.Approval(ctx, id)
-	}
-	switch {
-	case errors.Is(err, domain.ErrNotFound):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("look up what a message answered: %w", err)
-	}
-	return &domain.AnsweredApproval{ID: a.ID, Status: a.Status, By: a.DecidedBy, Counts: a.DecidedIn == m.ID}, nil
-}
-
-// approvals are the questions that wait for an answer where a message came from.
-func (s *Starter) approvals(ctx context.Context, m domain.Inbound) ([]domain.Approval, error) {
-	return s.o.Store.WaitingApprovals(ctx, domain.Route{Channel: m.Channel, Chat: m.Chat, Thread: m.Thread})
+	return state, err
 }
 
 // Known implements [channels.Requests].
 func (s *Starter) Known(ctx context.Context, channel, chat, thread string) (bool, error) {
 	return s.o.Store.Known(ctx, domain.SessionKey(channel, chat, thread))
 }
-
-// unansweredLimit bounds the messages that a channel is told to be unanswered.
-const unansweredLimit = 1000
 
 // Unanswered implements [channels.Requests].
 func (s *Starter) Unanswered(ctx context.Context, channel string) ([]domain.Inbound, error) {
@@ -87,8 +59,7 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) er
 	defer func() { cancel() }()
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
-	// What happened before a subscription, in a process that has no bus to us, or
-	// in an event that got lost, is in the store.
+	// The store has what happened before the subscription and what no event reports.
 	turn, look, asked := id, true, map[string]bool{}
 	tell := func(e event.Event) {
 		if e.Kind == event.Approval {
@@ -118,7 +89,7 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) er
 			look = true
 		case e, open := <-events:
 			switch {
-			case !open: // the bus is closed; the ticker is left
+			case !open: // the bus is closed; only the ticker remains
 				events = nil
 			case e.Kind == event.Done:
 				on(event.Event{Kind: event.Done})
@@ -126,7 +97,7 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) er
 			case e.Kind != event.TurnJoined:
 				tell(e)
 			case e.Text != turn:
-				// From here on the other turn's events are this message's.
+				// The message joined this turn: follow the turn's events.
 				turn, look = e.Text, true
 				cancel()
 				events, cancel = s.o.Events.Subscribe(turn)
@@ -136,8 +107,8 @@ func (s *Starter) Watch(ctx context.Context, id string, on func(event.Event)) er
 	}
 }
 
-// look tells what a message waits for, and reports whether it has its final status.
-// One that is not accepted yet has not.
+// look tells the approvals that block a message and reports whether its status is final. A
+// message that is not accepted yet may still be.
 func (s *Starter) look(ctx context.Context, id string, tell func(event.Event)) (ended bool, err error) {
 	state, err := s.Message(ctx, id)
 	if errors.Is(err, domain.ErrNotFound) {
@@ -157,13 +128,7 @@ func (s *Starter) Transcript(ctx context.Context, session string) ([]domain.Mess
 	return s.o.Store.Transcript(ctx, session, currentEpoch, transcriptLimit)
 }
 
-// backgroundLimit bounds the background replies that are returned at once.
-const backgroundLimit = 100
-
 // Background implements [channels.Sessions].
 func (s *Starter) Background(ctx context.Context, session string, after time.Time) ([]domain.BackgroundReply, error) {
 	return s.o.Store.BackgroundReplies(ctx, session, after, backgroundLimit)
 }
-
-// currentEpoch asks the store for a session's transcript since its last fresh start.
-const currentEpoch = -1

@@ -74,7 +74,7 @@ func TestTurn(t *testing.T) {
 		b.limits.Steps = 2
 		b.script(look(), look(), say("two"))
 		require.NoError(t, b.run(alone("m1"), alone("m2")))
-		require.Equal(t, "I reached the limit of 2 model calls for one request without completing it. Ask me to go on, or raise agent.max_iterations.", b.posted()[0])
+		require.Equal(t, "I reached the limit of 2 model calls for one request without completing it. Ask me to continue, or raise agent.max_iterations.", b.posted()[0])
 		require.Equal(t, "two", b.posted()[1])
 		require.Equal(t, domain.TurnFailed, b.turn("m1").Status)
 	})

@@ -23,8 +23,6 @@ type Answer struct {
 	Reply  string
 	Status domain.ReplyStatus // zero: done
 	Usage  domain.Usage
-	// Answered is set of an answer to a question.
-	Answered *domain.AnsweredApproval
 }
 
 // Echo answers every message with its own text.
@@ -122,7 +120,6 @@ func sessionKey(msg domain.Inbound) string {
 
 func (m *message) end(a Answer) {
 	m.state.Status, m.state.Text, m.state.Usage, m.state.Turn = a.Status, a.Reply, a.Usage, m.state.Message
-	m.state.Answered = a.Answered
 	if a.Status == "" {
 		m.state.Status = domain.ReplyDone
 	}

@@ -28,7 +28,7 @@ func TestModelCommand(t *testing.T) {
 		t.Parallel()
 		usual, other := echo(t), llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step { return llmtest.Text("other " + r.Model) })
 		n := startNode(t, usual.URL, withOther(other.URL), func(c *config.Config, _ *node.Roles) { c.Fallbacks = []string{"other/spare"} })
-		require.Equal(t, "`scripted/model` answers, as configured. When it cannot: `other/spare`.", n.ask(t, "main", "/model").Text)
+		require.Equal(t, "`scripted/model` answers, as configured. Fallbacks: `other/spare`.", n.ask(t, "main", "/model").Text)
 		require.Equal(t, "`other/a/b` answers in this conversation from the next request on. `/model default` undoes this.",
 			n.ask(t, "main", "/model `other/a/b`").Text)
 		n.closedCost(t, "http:main")

@@ -44,11 +44,3 @@ type Decision struct {
 	By       string // CHANNEL:SENDER
 	In       string // inbound message that says so
 }
-
-// AnsweredApproval is the approval that a message answered.
-type AnsweredApproval struct {
-	ID     string
-	Status ApprovalStatus
-	By     string // CHANNEL:SENDER; empty unless approved or denied
-	Counts bool   // this message decided it
-}

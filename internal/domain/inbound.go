@@ -54,6 +54,11 @@ type SavedFile struct {
 	Path string `json:"path"`
 }
 
+// Route returns where the message's reply goes.
+func (in Inbound) Route() Route {
+	return Route{Channel: in.Channel, Chat: in.Chat, Thread: in.Thread, Sender: in.Sender, Push: in.Push}
+}
+
 // Said returns the message's text as the model reads it.
 func (in Inbound) Said() string {
 	if in.Enriched != nil {

@@ -13,8 +13,6 @@ type Reply struct {
 	Usage   Usage       `json:"usage,omitzero"`
 	// Approvals are the questions that block the conversation, until the status is final.
 	Approvals []Approval `json:"approvals,omitempty"`
-	// Answered is set once the status is final if the message answered a question.
-	Answered *AnsweredApproval `json:"-"`
 }
 
 // ReplyStatus is how far the answer to a message is.

@@ -248,6 +248,9 @@ type CallToolInput struct {
 	Withdrawn bool `json:"withdrawn,omitempty"`
 }
 
+// Key returns the key of the call, see [domain.CallKey].
+func (in CallToolInput) Key() string { return domain.CallKey(in.Turn, in.Step, in.Index) }
+
 // CallToolResult is the result of a tool call.
 type CallToolResult struct {
 	Preview string `json:"preview,omitempty"`
