@@ -47,7 +47,7 @@ func (a *Agent) completed(ctx context.Context, session domain.SessionRef, turn d
 		Final:   len(m.ToolCalls) == 0,
 		Outbox:  turn.Outbox,
 		Model:   cmp.Or(turn.Model, a.Model.Title()),
-		Usage:   domain.Usage(turn.Usage),
+		Usage:   turn.Usage,
 		Cost:    turn.Cost, Unpriced: turn.Unpriced,
 	}
 	for i, stored := range m.ToolCalls {

@@ -108,10 +108,7 @@ func (o *Outbox) split(ctx context.Context, out domain.Outbound) ([]string, erro
 	if !ok || out.File != "" || out.Approval != "" {
 		return nil, nil
 	}
-	var parts []domain.Part
-	for _, part := range splitter.Split(out.Text) {
-		parts = append(parts, domain.Part(part))
-	}
+	parts := splitter.Split(out.Text)
 	if len(parts) > 1 || len(parts) == 1 && parts[0].File != "" {
 		return o.store.SplitOutbox(ctx, out.ID, parts)
 	}

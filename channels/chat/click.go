@@ -34,7 +34,7 @@ func (h *handler) answer(ctx context.Context, c *Click) error {
 		return nil
 	}
 	command := string(c.Action)
-	msg := c.Origin.command("/"+command+" "+c.Value, command+"-"+c.PlatformID, c.thread())
+	msg := c.command("/"+command+" "+c.Value, command+"-"+c.PlatformID, c.thread())
 	msg.Push = false
 	return h.accept(ctx, msg)
 }

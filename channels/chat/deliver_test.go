@@ -2,7 +2,6 @@ package chat_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -82,7 +81,7 @@ func TestAPlatformThatIsDownAtFirst(t *testing.T) {
 		p.failNext(2)
 		return p
 	})
-	require.True(t, r.log.has("asking the platform who we are failed, will try again"))
+	require.True(t, r.log.has(`msg="call failed, will try again" doing="asking the platform who we are"`))
 	require.NoError(t, r.post(nil))
 }
 
@@ -107,7 +106,7 @@ func (m *mailbox) fetch(_ context.Context, cursor string) (news []chat.Delivery,
 	from, _ := strconv.Atoi(cursor)
 	for i, text := range m.texts[from:] {
 		p := &chat.Post{Mentioned: true}
-		p.Inbound = domain.Inbound{PlatformID: fmt.Sprint(from + i), Scope: "ops", Chat: "ops", Sender: "ana", Text: text}
+		p.Inbound = domain.Inbound{PlatformID: strconv.Itoa(from + i), Scope: "ops", Chat: "ops", Sender: "ana", Text: text}
 		news = append(news, p)
 	}
 	if len(m.texts) == 0 {

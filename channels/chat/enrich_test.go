@@ -123,8 +123,12 @@ func TestEnrich(t *testing.T) {
 		t.Parallel()
 		files := msg
 		files.Files = []domain.File{
-			{ID: "1", Name: "a.txt"}, {ID: "2", Name: "A.txt"}, {ID: "gone", Name: "b.txt"},
-			{ID: "4", Name: "c.mp4", MIME: "video/mp4"}, {ID: "5", Name: "d.txt", Size: 2048}, {ID: "a long name", Name: "e.txt"},
+			{ID: "1", Name: "a.txt"},
+			{ID: "2", Name: "A.txt"},
+			{ID: "gone", Name: "b.txt"},
+			{ID: "4", Name: "c.mp4", MIME: "video/mp4"},
+			{ID: "5", Name: "d.txt", Size: 2048},
+			{ID: "a long name", Name: "e.txt"},
 		}
 		got, err := enrich(t, &knowing{plain: newPlain()}, chat.RespondAll, files, time.Time{})
 		require.NoError(t, err)

@@ -37,10 +37,10 @@ func (r *Receiver) Run(ctx context.Context, b channels.Backend) error {
 	cancel()
 	in.queues.jobs.Wait()
 	_ = in.telling.Wait() // its errors were logged
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // inbox returns an inbox whose deliveries are handled until work ends.

@@ -34,7 +34,7 @@ func Retry(ctx context.Context, log *slog.Logger, what string, attempt func(cont
 			}
 			wait = max(wait, failed.RetryAfter)
 		}
-		log.Warn(what+" failed, will try again", "in", wait.String(), "err", err)
+		log.Warn("call failed, will try again", "doing", what, "in", wait.String(), "err", err)
 		if !Sleep(ctx, wait) {
 			return ctx.Err()
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -193,7 +192,7 @@ func (l *logbook) has(text string) bool {
 
 func asIs(p *plain) chat.Platform { return p }
 
-func discard() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // The in-memory channel is a platform on this core, too.
 var _ channels.Receiver = channeltest.NewMemory("memory")

@@ -11,7 +11,7 @@ func (t *turn) start(concluding <-chan struct{}) {
 		return
 	}
 	before, done := t.done, make(chan struct{})
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.Background()) //nolint:contextcheck // a display outlives the activity that starts it
 	t.stop, t.done = stop, done
 	go func() {
 		defer close(done)

@@ -80,7 +80,7 @@ func (w *Webhook) Serve(ctx context.Context, in Inbox) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	w.Logger.Info("listening for "+w.Name, "address", address.String(), "path", w.path())
+	w.Logger.Info("listening for webhooks", "channel", w.Name, "address", address.String(), "path", w.path())
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve %s: %w", w.Name, err)
@@ -130,7 +130,7 @@ func (w *Webhook) take(ctx context.Context, in Inbox, out http.ResponseWriter, r
 		w.reject(out, request, http.StatusUnauthorized, err)
 		return
 	}
-	reply, err := w.deliver(ctx, in, request.Header, body) //nolint:contextcheck // see above
+	reply, err := w.deliver(ctx, in, request.Header, body)
 	switch {
 	case err == nil:
 		respond(out, reply)

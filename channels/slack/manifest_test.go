@@ -137,7 +137,7 @@ func TestSlackAcceptsTheManifest(t *testing.T) {
 	},
 	) {
 		t.Helper()
-		response, err := http.PostForm(server.APIURL()+"apps.manifest.validate", url.Values{"manifest": {text}}) //nolint:noctx // of a test
+		response, err := http.PostForm(server.APIURL()+"apps.manifest.validate", url.Values{"manifest": {text}})
 		require.NoError(t, err)
 		defer response.Body.Close()
 		require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))

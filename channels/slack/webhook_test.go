@@ -108,7 +108,7 @@ func TestTheEndpoint(t *testing.T) {
 	require.Equal(t, 405, get("GET", "/slack"))
 	require.Equal(t, 404, get("POST", "/"))
 	require.Equal(t, 404, get("POST", "/slack/../slack2"))
-	require.True(t, r.log.has("listening for slack"))
+	require.True(t, r.log.has("listening for webhooks"))
 	require.NoError(t, r.stop())
 	require.Nil(t, r.channel.Addr())
 }

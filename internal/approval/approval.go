@@ -21,7 +21,7 @@ const (
 	Deny  Verdict = "deny"
 )
 
-// Destructive, as the tool of a rule, matches all MCP tools that are destructive
+// Destructive is the tool of a rule that matches all MCP tools that are destructive
 // according to their servers.
 const Destructive = "destructive"
 

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
-	"github.com/spf13/cobra"
 )
 
 // jobChangeCommands are the commands that take a job ID.

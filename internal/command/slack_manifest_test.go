@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/channels/slack"
 )
 
 func TestSlackManifest(t *testing.T) {

@@ -57,7 +57,7 @@ func (d *Dispatcher) reconcile(ctx context.Context, claim store.Claim) {
 // report logs an error and reports whether there was none.
 func (d *Dispatcher) report(ctx context.Context, message string, err error, args ...any) bool {
 	if err != nil && ctx.Err() == nil {
-		d.log.Warn(message, append(args, "err", err)...)
+		d.log.Warn("reconciling failed", append(args, "what", message, "err", err)...)
 	}
 	return err == nil
 }

@@ -24,6 +24,8 @@ func (n *Node) stopEngine() {
 
 func (n *Node) ownsEngine() bool { return n.roles.Engine && n.Config.Temporal.Address == "" }
 
+// OpenEngine starts the embedded engine on the data directory of cfg. A private one gets a
+// free port and no UI.
 func OpenEngine(ctx context.Context, cfg config.Config, log *slog.Logger, private bool) (*engine.Engine, error) {
 	options := engine.Options{
 		DataDir: cfg.DataDir(), Port: cfg.Temporal.Port, UIPort: cfg.Temporal.UIPort,

@@ -29,6 +29,7 @@ func (n *Node) openMCP() (*mcp.Servers, error) {
 	return servers, nil
 }
 
+// MCPServer returns the options of a configured MCP server, with its secrets revealed.
 func MCPServer(name string, s config.MCPServer) mcp.Server {
 	return mcp.Server{
 		Name: name, Command: s.Command, Args: s.Args, Env: revealed(s.Env), Dir: s.Dir,

@@ -101,6 +101,7 @@ func prices(cfg config.Config) *price.Table {
 	return price.New(own, kinds)
 }
 
+// Configured returns the providers of cfg, sorted by name, with their keys revealed.
 func Configured(cfg config.Config) []llm.Configured {
 	list := make([]llm.Configured, 0, len(cfg.Providers))
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
@@ -112,6 +113,7 @@ func Configured(cfg config.Config) []llm.Configured {
 	return list
 }
 
+// OpenChoice returns the client of a chosen provider and model.
 func OpenChoice(choice llm.Choice, cfg config.Config, m *metrics.Metrics) (Model, error) {
 	options := openai.OptionsFor(choice)
 	settings := cfg.Provider(choice.Name)

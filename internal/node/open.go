@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/http"
@@ -17,7 +19,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/starter"
 	"github.com/holdfast-ai/holdfast/worker"
-	"golang.org/x/sync/errgroup"
 )
 
 // Open starts everything except the receivers, which [Node.Run] runs. The caller

@@ -24,6 +24,7 @@ type RunInfo struct {
 	Version   string    `json:"version"`
 }
 
+// RunFile returns the path of run.json in a data directory.
 func RunFile(data string) string { return filepath.Join(data, "run.json") }
 
 // ReadRun reads run.json in a data directory, or the zero value.
