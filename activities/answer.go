@@ -126,11 +126,11 @@ func (a *Agent) usage(ctx context.Context, in protocol.AnswerInput) (string, err
 	if err != nil {
 		return "", err
 	}
-	var today, total domain.Spent
+	var today, total domain.Totals
 	for _, day := range days {
-		total.Add(day.Spent)
+		total.Add(day.Totals)
 		if day.Key == now.Format(time.DateOnly) {
-			today = day.Spent
+			today = day.Totals
 		}
 	}
 	var b strings.Builder
@@ -145,7 +145,7 @@ func (a *Agent) usage(ctx context.Context, in protocol.AnswerInput) (string, err
 	return b.String(), nil
 }
 
-func spent(s domain.Spent) string {
+func spent(s domain.Totals) string {
 	return fmt.Sprintf("%d tokens in (%d of them cached), %d out, in %d model calls, cost %s",
 		s.PromptTokens, s.CachedTokens, s.CompletionTokens, s.Calls, domain.Dollars(s.Cost, s.Unpriced))
 }

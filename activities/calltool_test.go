@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -232,8 +233,7 @@ func TestCallToolOutput(t *testing.T) {
 		kept, err := os.ReadFile(filepath.Join(b.workspace, file))
 		require.NoError(t, err)
 		require.Equal(t, text, string(kept))
-		full, err := b.store.FullResult(t.Context(), "m1", 1, 0)
-		require.NoError(t, err)
+		full := b.fullResult(t, "m1")
 		require.Len(t, full, len(text))
 	})
 
@@ -251,8 +251,7 @@ func TestCallToolOutput(t *testing.T) {
 		kept, err := os.ReadFile(filepath.Join(b.workspace, file))
 		require.NoError(t, err)
 		require.Len(t, kept, len(text))
-		full, err := b.store.FullResult(t.Context(), "m1", 1, 0)
-		require.NoError(t, err)
+		full := b.fullResult(t, "m1")
 		require.LessOrEqual(t, len(full), 10<<20)
 		require.Greater(t, len(full), 10<<20-10)
 	})
@@ -298,4 +297,14 @@ func TestCallToolResultsNeverLeaveTheWorkspace(t *testing.T) {
 	left, err := os.ReadDir(outside)
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// fullResult returns the whole output of the first call of a turn.
+func (b *bundle) fullResult(t *testing.T, turn string) []byte {
+	t.Helper()
+	all, err := b.store.ExportMessages(t.Context(), turn)
+	require.NoError(t, err)
+	i := slices.IndexFunc(all, func(m domain.Message) bool { return m.Role == domain.RoleTool })
+	require.GreaterOrEqual(t, i, 0)
+	return all[i].Full
 }

@@ -135,12 +135,7 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *doma
 	}
 	failpoint.Hit("complete.stored")
 	begun.Turn.Outbox = outbox
-	begun.Turn.Usage.PromptTokens += response.Usage.PromptTokens
-	begun.Turn.Usage.CompletionTokens += response.Usage.CompletionTokens
-	begun.Turn.Cost += completion.Cost
-	if !completion.Priced {
-		begun.Turn.Unpriced++
-	}
+	begun.Turn.AddCall(response.Usage, completion.Cost, completion.Priced)
 	return stored, nil
 }
 

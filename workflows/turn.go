@@ -93,7 +93,7 @@ func (t *turn) complete(ctx workflow.Context) (protocol.CompleteResult, error) {
 
 // account updates what the UI shows. The model is that of the turn's first step.
 func (t *turn) account(result protocol.CompleteResult) {
-	t.state.Tokens = result.Usage.PromptTokens + result.Usage.CompletionTokens
+	t.state.Tokens = result.Usage.Tokens()
 	t.state.Cost, t.state.Unpriced = result.Cost, result.Unpriced
 	if result.Model != "" {
 		t.model = result.Model

@@ -81,13 +81,13 @@ type usageReport struct {
 	By    store.UsageKey   `json:"by"`
 	Since time.Time        `json:"since,omitzero"`
 	Rows  []store.UsageRow `json:"rows"`
-	Total domain.Spent     `json:"total"`
+	Total domain.Totals    `json:"total"`
 }
 
 func newUsageReport(q store.UsageQuery, rows []store.UsageRow) usageReport {
 	report := usageReport{By: q.By, Since: q.Since, Rows: append([]store.UsageRow{}, rows...)} // not null
 	for _, row := range rows {
-		report.Total.Add(row.Spent)
+		report.Total.Add(row.Totals)
 	}
 	return report
 }
@@ -95,7 +95,7 @@ func newUsageReport(q store.UsageQuery, rows []store.UsageRow) usageReport {
 func (r usageReport) print(w io.Writer) error {
 	rows := r.Rows
 	if len(rows) > 0 {
-		rows = append(rows, store.UsageRow{Key: "total", Spent: r.Total})
+		rows = append(rows, store.UsageRow{Key: "total", Totals: r.Total})
 	}
 	err := printList(w, false, rows, "no model calls in this period",
 		strings.ToUpper(string(r.By))+"\tCALLS\tPROMPT\tCACHED\tCOMPLETION\tCOST", usageCells)

@@ -82,7 +82,9 @@ func TestUsage(t *testing.T) {
 		var report usageReport
 		require.NoError(t, json.Unmarshal([]byte(run(t, "usage", "--by", "session", "--json")), &report))
 		require.Equal(t, store.UsageRow{
-			Key: "http:main", Spent: domain.Spent{Calls: 2, PromptTokens: 3000, CachedTokens: 600, CompletionTokens: 300, Cost: 8400},
+			Key: "http:main", Totals: domain.Totals{
+				Calls: 2, CachedTokens: 600, Spent: domain.Spent{Usage: domain.Usage{PromptTokens: 3000, CompletionTokens: 300}, Cost: 8400},
+			},
 		}, report.Rows[0])
 		require.Equal(t, []int64{8400, 1}, []int64{report.Total.Cost, int64(report.Total.Unpriced)})
 	})

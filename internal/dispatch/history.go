@@ -52,7 +52,7 @@ func (c *Client) History(ctx context.Context, run Run) (History, error) {
 // the number of model calls without a known price.
 func (h History) Spent() (tokens int, cost int64, unpriced int) {
 	for _, last := range h.turns {
-		tokens += last.Usage.PromptTokens + last.Usage.CompletionTokens
+		tokens += last.Usage.Tokens()
 		cost += last.Cost
 		unpriced += last.Unpriced
 	}

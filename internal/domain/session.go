@@ -9,10 +9,8 @@ type Session struct {
 	Epoch    int    `json:"epoch"` // counts fresh starts
 	Turns    int    `json:"turns"`
 	Messages int    `json:"messages"`
-	Usage
-	Cost      int64     `json:"cost_microdollars"` // as far as prices are known
-	Unpriced  int       `json:"unpriced_calls"`    // completions without a known price
-	Model     string    `json:"model,omitempty"`   // chosen by a user, as provider/model; empty: the configured one
+	Spent
+	Model     string    `json:"model,omitempty"` // chosen by a user, as provider/model; empty: the configured one
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	UpdatedAt time.Time `json:"used_at,omitzero"`
 }

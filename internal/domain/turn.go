@@ -16,12 +16,10 @@ type Turn struct {
 	RunID      string     `json:"run_id,omitempty"`
 	StartedAt  time.Time  `json:"started_at"`
 	EndedAt    time.Time  `json:"ended_at,omitzero"` // zero while running
-	Usage      Usage      `json:"-"`                 // of all steps
 	Steps      int        `json:"steps"`             // completions stored
-	Cost       int64      `json:"cost_microdollars"` // as far as prices are known
-	Unpriced   int        `json:"unpriced_calls"`    // completions without a known price
-	Model      string     `json:"model,omitempty"`   // chosen for the session, as provider/model; empty: the configured one
-	Scope      string     `json:"-"`                 // memory scope; empty: none
+	Spent                 // of all steps
+	Model      string     `json:"model,omitempty"` // chosen for the session, as provider/model; empty: the configured one
+	Scope      string     `json:"-"`               // memory scope; empty: none
 }
 
 // TurnStatus is the state of a turn.

@@ -8,28 +8,46 @@ type Usage struct {
 	CompletionTokens int `json:"completion_tokens"`
 }
 
-// Spent sums up model calls.
+// Tokens returns the sum of prompt and completion tokens.
+func (u Usage) Tokens() int { return u.PromptTokens + u.CompletionTokens }
+
+func (u *Usage) add(more Usage) {
+	u.PromptTokens += more.PromptTokens
+	u.CompletionTokens += more.CompletionTokens
+}
+
+// Spent is what model calls used and cost.
 type Spent struct {
-	Calls            int   `json:"calls"`
-	PromptTokens     int   `json:"prompt_tokens"`
-	CachedTokens     int   `json:"cached_tokens"` // of PromptTokens
-	CompletionTokens int   `json:"completion_tokens"`
-	Cost             int64 `json:"cost_microdollars"` // as far as prices are known
-	Unpriced         int   `json:"unpriced_calls"`    // calls without a known price
+	Usage
+	Cost     int64 `json:"cost_microdollars"` // as far as prices are known
+	Unpriced int   `json:"unpriced_calls"`    // calls without a known price
+}
+
+// AddCall adds one model call. cost counts if priced.
+func (s *Spent) AddCall(usage Usage, cost int64, priced bool) {
+	s.Usage.add(usage)
+	if priced {
+		s.Cost += cost
+	} else {
+		s.Unpriced++
+	}
+}
+
+// Totals sums up model calls.
+type Totals struct {
+	Calls        int `json:"calls"`
+	CachedTokens int `json:"cached_tokens"` // of the prompt tokens
+	Spent
 }
 
 // Add adds other calls.
-func (s *Spent) Add(more Spent) {
-	s.Calls += more.Calls
-	s.PromptTokens += more.PromptTokens
-	s.CachedTokens += more.CachedTokens
-	s.CompletionTokens += more.CompletionTokens
-	s.Cost += more.Cost
-	s.Unpriced += more.Unpriced
+func (t *Totals) Add(more Totals) {
+	t.Calls += more.Calls
+	t.CachedTokens += more.CachedTokens
+	t.Usage.add(more.Usage)
+	t.Cost += more.Cost
+	t.Unpriced += more.Unpriced
 }
-
-// Tokens returns the sum of prompt and completion tokens.
-func (s Spent) Tokens() int { return s.PromptTokens + s.CompletionTokens }
 
 // Dollars formats a cost in millionths of a US dollar: $0.0123. If the price of some
 // calls is unknown the result says so.

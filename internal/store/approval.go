@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -11,6 +10,8 @@ import (
 
 const approvalColumns = `id, call, turn, workflow_id, tool, title, arguments, arguments_hash, channel, chat, thread, sender, status, decided_by,
 	decided_in, created_at, expires_at, decided_at`
+
+const approvalByID = `SELECT ` + approvalColumns + ` FROM approvals WHERE id = $1`
 
 func scanApproval(rows *sql.Rows) (a domain.Approval, err error) {
 	return a, rows.Scan(&a.ID, &a.Call, &a.Turn, &a.WorkflowID, &a.Tool, &a.Title, &a.Arguments, &a.ArgumentsHash, &a.Channel, &a.Chat, &a.Thread,
@@ -70,35 +71,29 @@ func (r *runner) origin(ctx context.Context, t turnRow) (domain.Route, error) {
 	if err != nil || is {
 		return subagent.Route, err
 	}
-	return domain.Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}, nil
+	return t.route(), nil
 }
 
 // DecideApproval decides a waiting approval. Others are returned unchanged. ErrNotFound
 // if the approval does not exist.
-func (s *Store) DecideApproval(ctx context.Context, d domain.Decision) (a domain.Approval, err error) {
+func (s *Store) DecideApproval(ctx context.Context, d domain.Decision) (domain.Approval, error) {
 	id := d.Approval
-	err = s.write(ctx, "decide approval "+id, syncCommit, func(tx *runner) error {
+	return writing(ctx, s, "decide approval "+id, syncCommit, func(tx *runner) (domain.Approval, error) {
 		if err := tx.expireApproval(ctx, id); err != nil {
-			return err
+			return domain.Approval{}, err
 		}
 		_, err := tx.exec(ctx, `UPDATE approvals SET status = $2, decided_by = $3, decided_in = $4, decided_at = $5
 			WHERE id = $1 AND status = 'waiting'`, id, string(d.Status), d.By, d.In, now())
 		if err != nil {
-			return err
+			return domain.Approval{}, err
 		}
-		a, err = tx.knownApproval(ctx, id)
-		return err
+		return tx.knownApproval(ctx, id)
 	})
-	return a, err
 }
 
 // Approval returns an approval, or ErrNotFound.
-func (s *Store) Approval(ctx context.Context, id string) (a domain.Approval, err error) {
-	err = s.read("read approval "+id, func(q *runner) error {
-		a, err = q.knownApproval(ctx, id)
-		return err
-	})
-	return a, err
+func (s *Store) Approval(ctx context.Context, id string) (domain.Approval, error) {
+	return reading(s, "read approval "+id, func(q *runner) (domain.Approval, error) { return q.knownApproval(ctx, id) })
 }
 
 // ApprovalDecidedIn returns the approval that a message decided, or ErrNotFound.
@@ -116,15 +111,11 @@ func (s *Store) WaitingApprovals(ctx context.Context, where domain.Route) ([]dom
 }
 
 func (r *runner) approval(ctx context.Context, id string) (domain.Approval, bool, error) {
-	return one(ctx, r, scanApproval, `SELECT `+approvalColumns+` FROM approvals WHERE id = $1`, id)
+	return one(ctx, r, scanApproval, approvalByID, id)
 }
 
 func (r *runner) knownApproval(ctx context.Context, id string) (domain.Approval, error) {
-	a, found, err := r.approval(ctx, id)
-	if err == nil && !found {
-		err = fmt.Errorf("approval %q: %w", id, domain.ErrNotFound)
-	}
-	return a, err
+	return known(ctx, r, "approval", id, scanApproval, approvalByID)
 }
 
 func (r *runner) expireApproval(ctx context.Context, id string) error {

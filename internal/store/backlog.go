@@ -13,12 +13,9 @@ func scanBacklog(rows *sql.Rows) (b domain.Backlog, err error) {
 
 // Backlog counts unfinished work.
 func (s *Store) Backlog(ctx context.Context) (b domain.Backlog, err error) {
-	err = s.read("count what there is to do", func(q *runner) error {
-		b, _, err = one(ctx, q, scanBacklog, `SELECT
-			(SELECT COUNT(*) FROM inbox WHERE turn IS NULL AND channel <> 'subagent'),
-			(SELECT COUNT(*) FROM turns WHERE status = 'running'),
-			(SELECT COUNT(*) FROM approvals WHERE status = 'waiting' AND expires_at > $1)`, now())
-		return err
-	})
+	b, _, err = find(ctx, s, "count what there is to do", scanBacklog, `SELECT
+		(SELECT COUNT(*) FROM inbox WHERE turn IS NULL AND channel <> 'subagent'),
+		(SELECT COUNT(*) FROM turns WHERE status = 'running'),
+		(SELECT COUNT(*) FROM approvals WHERE status = 'waiting' AND expires_at > $1)`, now())
 	return b, err
 }

@@ -160,14 +160,12 @@ func fullResult(t *testing.T, b *bundle) {
 	_, err = b.SaveResult(t.Context(), resultOf("m1", 1, "short"))
 	require.NoError(t, err)
 
-	full, err := b.FullResult(t.Context(), "m1", 1, 0)
+	all, err := b.ExportMessages(t.Context(), "m1")
 	require.NoError(t, err)
-	require.True(t, bytes.Equal(m.Full, full))
-	full, err = b.FullResult(t.Context(), "m1", 1, 1)
-	require.NoError(t, err)
-	require.Equal(t, "short", string(full))
-	_, err = b.FullResult(t.Context(), "m1", 1, 2)
-	require.ErrorIs(t, err, domain.ErrNotFound)
+	require.Len(t, all, 4)
+	require.True(t, bytes.Equal(m.Full, all[2].Full))
+	require.Empty(t, all[3].Full)
+	require.Equal(t, "short", all[3].Content)
 	require.Empty(t, b.begin(t, step("m1", 2)).History[2].Full)
 }
 

@@ -5,10 +5,7 @@ import "context"
 // Cursor returns how far a channel's receiver has read its platform; empty if nothing was
 // stored under that name.
 func (s *Store) Cursor(ctx context.Context, channel, name string) (cursor string, err error) {
-	err = s.read("read cursor", func(q *runner) error {
-		cursor, _, err = one(ctx, q, scanText, `SELECT cursor FROM cursors WHERE channel = $1 AND name = $2`, channel, name)
-		return err
-	})
+	cursor, _, err = find(ctx, s, "read cursor", scanText, `SELECT cursor FROM cursors WHERE channel = $1 AND name = $2`, channel, name)
 	return cursor, err
 }
 

@@ -33,13 +33,9 @@ func (s *Store) ClaimDraft(ctx context.Context, turn string) (claimed bool, err 
 
 // PostedDraft records where the claimed draft is. It reports false if the reply
 // went out without it.
-func (s *Store) PostedDraft(ctx context.Context, turn, platformID string) (kept bool, err error) {
-	err = s.write(ctx, "record draft of "+turn, syncCommit, func(tx *runner) error {
-		changed, err := tx.exec(ctx, `UPDATE drafts SET platform_id = $2 WHERE turn = $1 AND NOT taken`, turn, platformID)
-		kept = changed == 1
-		return err
-	})
-	return kept, err
+func (s *Store) PostedDraft(ctx context.Context, turn, platformID string) (bool, error) {
+	changed, err := s.exec(ctx, "record draft of "+turn, syncCommit, `UPDATE drafts SET platform_id = $2 WHERE turn = $1 AND NOT taken`, turn, platformID)
+	return changed == 1, err
 }
 
 // Draft returns the draft of a turn, or ErrNotFound.
@@ -49,12 +45,10 @@ func (s *Store) Draft(ctx context.Context, turn string) (domain.Draft, error) {
 
 // TakeDraft has the turn's reply take over its draft and returns that as it then
 // is: from now on PostedDraft reports false. ErrNotFound if the turn has no draft.
-func (s *Store) TakeDraft(ctx context.Context, turn string) (d domain.Draft, err error) {
-	err = s.write(ctx, "take draft of "+turn, syncCommit, func(tx *runner) error {
-		d, err = must(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)
-		return err
+func (s *Store) TakeDraft(ctx context.Context, turn string) (domain.Draft, error) {
+	return writing(ctx, s, "take draft of "+turn, syncCommit, func(tx *runner) (domain.Draft, error) {
+		return must(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)
 	})
-	return d, err
 }
 
 // DropDraft forgets a turn's draft. The commit is asynchronous: dropping a

@@ -52,13 +52,7 @@ func (s *Store) SaveCompletion(ctx context.Context, c Completion) (stored domain
 // account stores a completion's cost and system prompt and adds the cost to t.
 func (r *runner) account(ctx context.Context, t *turnRow, c Completion) error {
 	t.Steps++
-	t.Usage.PromptTokens += c.Usage.PromptTokens
-	t.Usage.CompletionTokens += c.Usage.CompletionTokens
-	if c.Priced {
-		t.Cost += c.Cost
-	} else {
-		t.Unpriced++
-	}
+	t.AddCall(c.Usage, c.Cost, c.Priced)
 	err := r.insertUsage(ctx, c)
 	if err != nil || c.Prompt == "" {
 		return err

@@ -29,21 +29,15 @@ func (s *Store) SaveEnriched(ctx context.Context, id string, g domain.Enriched) 
 // Before returns when the session's message before this one was sent; zero if it
 // is the first.
 func (s *Store) Before(ctx context.Context, id string) (sent time.Time, err error) {
-	err = s.read("look before message "+id, func(q *runner) error {
-		sent, _, err = one(ctx, q, scanTime, `SELECT before.sent_at FROM inbox JOIN inbox AS before
-			ON before.session = inbox.session AND before.seq < inbox.seq
-			WHERE inbox.id = $1 ORDER BY before.seq DESC LIMIT 1`, id)
-		return err
-	})
+	sent, _, err = find(ctx, s, "look before message "+id, scanTime, `SELECT before.sent_at FROM inbox JOIN inbox AS before
+		ON before.session = inbox.session AND before.seq < inbox.seq
+		WHERE inbox.id = $1 ORDER BY before.seq DESC LIMIT 1`, id)
 	return sent, err
 }
 
 // Known reports whether a session has an accepted message.
 func (s *Store) Known(ctx context.Context, session string) (known bool, err error) {
-	err = s.read("look for session "+session, func(q *runner) error {
-		_, known, err = one(ctx, q, scanCount, `SELECT 1 FROM inbox WHERE session = $1 LIMIT 1`, session)
-		return err
-	})
+	_, known, err = find(ctx, s, "look for session "+session, scanCount, `SELECT 1 FROM inbox WHERE session = $1 LIMIT 1`, session)
 	return known, err
 }
 

@@ -74,12 +74,8 @@ func (s *Store) Import(ctx context.Context, in Import) (added int, err error) {
 	return len(missing), nil
 }
 
-func (s *Store) missing(ctx context.Context, turns []ImportTurn) (missing []ImportTurn, err error) {
-	err = s.read("look for imported turns", func(q *runner) error {
-		missing, err = q.missing(ctx, turns)
-		return err
-	})
-	return missing, err
+func (s *Store) missing(ctx context.Context, turns []ImportTurn) ([]ImportTurn, error) {
+	return reading(s, "look for imported turns", func(q *runner) ([]ImportTurn, error) { return q.missing(ctx, turns) })
 }
 
 // missing returns the turns that do not exist yet.

@@ -102,12 +102,8 @@ func (s *Store) Pending(ctx context.Context, session string, after, before int64
 }
 
 // Inbound returns an accepted message, or ErrNotFound.
-func (s *Store) Inbound(ctx context.Context, id string) (in domain.Inbound, err error) {
-	err = s.read("read message "+id, func(q *runner) error {
-		in, err = q.inbound(ctx, id)
-		return err
-	})
-	return in, err
+func (s *Store) Inbound(ctx context.Context, id string) (domain.Inbound, error) {
+	return reading(s, "read message "+id, func(q *runner) (domain.Inbound, error) { return q.inbound(ctx, id) })
 }
 
 // MessageState returns an accepted message and the turn that consumed it, nil if none
@@ -132,11 +128,7 @@ func (s *Store) Postpone(ctx context.Context, id string, until time.Time) error 
 }
 
 func (r *runner) inbound(ctx context.Context, id string) (domain.Inbound, error) {
-	in, found, err := one(ctx, r, scanInbound, `SELECT `+inboundColumns+` FROM inbox WHERE id = $1`, id)
-	if err == nil && !found {
-		err = fmt.Errorf("message %q: %w", id, domain.ErrNotFound)
-	}
-	return in, err
+	return known(ctx, r, "message", id, scanInbound, `SELECT `+inboundColumns+` FROM inbox WHERE id = $1`)
 }
 
 // consume assigns a message to a turn unless another turn has it: Turn of the result is
@@ -151,12 +143,8 @@ func (r *runner) consume(ctx context.Context, id, turn string) (domain.Inbound, 
 }
 
 // Consumed returns the messages that a turn has consumed, in order; none for a command.
-func (s *Store) Consumed(ctx context.Context, turn string) (all []domain.Inbound, err error) {
-	err = s.read("read messages of "+turn, func(q *runner) error {
-		all, err = q.consumed(ctx, turn)
-		return err
-	})
-	return all, err
+func (s *Store) Consumed(ctx context.Context, turn string) ([]domain.Inbound, error) {
+	return reading(s, "read messages of "+turn, func(q *runner) ([]domain.Inbound, error) { return q.consumed(ctx, turn) })
 }
 
 func (r *runner) consumed(ctx context.Context, turn string) ([]domain.Inbound, error) {

@@ -67,7 +67,7 @@ func (r *runner) routeJob(ctx context.Context, j *domain.Job, turn string) error
 		WHERE turn = $1 AND rank = 0 ORDER BY step, idx LIMIT 1`, t.ID); err != nil {
 		return err
 	}
-	j.Route = domain.Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}
+	j.Route = t.route()
 	j.Session, err = r.madeIn(ctx, t.Session)
 	return err
 }

@@ -136,27 +136,8 @@ func (s *Store) Completion(ctx context.Context, turn string, step int) (domain.M
 }
 
 // Result returns the result of a tool call and whether it exists.
-func (s *Store) Result(ctx context.Context, turn string, step, index int) (m domain.Message, found bool, err error) {
-	err = s.read(fmt.Sprintf("read result of %s step %d call %d", turn, step, index), func(q *runner) error {
-		m, found, err = q.message(ctx, turn, step, rankResult, index)
-		return err
-	})
-	return m, found, err
-}
-
-// FullResult returns the whole output of a tool call, even if the transcript has only a
-// part of it; or ErrNotFound.
-func (s *Store) FullResult(ctx context.Context, turn string, step, index int) ([]byte, error) {
-	return get(ctx, s, fmt.Sprintf("read full result of %s step %d call %d", turn, step, index), scanOutput,
-		`SELECT output, content FROM messages WHERE turn = $1 AND step = $2 AND rank = $3 AND idx = $4`, turn, step, rankResult, index)
-}
-
-func scanOutput(rows *sql.Rows) (output []byte, err error) {
-	var content string
-	if err := rows.Scan(&output, &content); err != nil || len(output) > 0 {
-		return output, err
-	}
-	return []byte(content), nil
+func (s *Store) Result(ctx context.Context, turn string, step, index int) (domain.Message, bool, error) {
+	return find(ctx, s, fmt.Sprintf("read result of %s step %d call %d", turn, step, index), scanMessage, messageByKey, turn, step, rankResult, index)
 }
 
 // SaveResult stores the result of the tool call given by Turn, Step and Index. The

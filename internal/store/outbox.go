@@ -24,19 +24,16 @@ func scanOutbound(rows *sql.Rows) (out domain.Outbound, err error) {
 // ones. A sent or failed message is returned without a claim. Claimed reports an
 // earlier claim that is still open: the message may have been posted. ErrNotFound if
 // the message does not exist.
-func (s *Store) ClaimOutbox(ctx context.Context, id string) (out domain.Outbound, err error) {
-	err = s.write(ctx, "claim reply "+id, syncCommit, func(tx *runner) error {
-		var found bool
-		out, found, err = one(ctx, tx, scanOutbound, `UPDATE outbox
+func (s *Store) ClaimOutbox(ctx context.Context, id string) (domain.Outbound, error) {
+	return writing(ctx, s, "claim reply "+id, syncCommit, func(tx *runner) (domain.Outbound, error) {
+		out, found, err := one(ctx, tx, scanOutbound, `UPDATE outbox
 			SET fence = fence + 1, claims = claims + 1, claimed_at = $2, updated_at = $2
 			WHERE id = $1 AND state = 'pending' RETURNING `+outboundColumns, id, now())
 		if err != nil || found {
-			return err
+			return out, err
 		}
-		out, err = tx.outbound(ctx, id)
-		return err
+		return tx.outbound(ctx, id)
 	})
-	return out, err
 }
 
 // MarkSent records that the message was posted. ErrFenced if a later claim was made.
@@ -79,9 +76,5 @@ func (s *Store) mark(ctx context.Context, doing, id string, fence int64, state d
 }
 
 func (r *runner) outbound(ctx context.Context, id string) (domain.Outbound, error) {
-	out, found, err := one(ctx, r, scanOutbound, `SELECT `+outboundColumns+` FROM outbox WHERE id = $1`, id)
-	if err == nil && !found {
-		err = fmt.Errorf("reply %q: %w", id, domain.ErrNotFound)
-	}
-	return out, err
+	return known(ctx, r, "reply", id, scanOutbound, `SELECT `+outboundColumns+` FROM outbox WHERE id = $1`)
 }

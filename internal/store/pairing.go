@@ -27,36 +27,29 @@ func scanPairing(rows *sql.Rows) (p Pairing, err error) {
 
 // Pair stores a sender's request with a new code and returns the stored one: the
 // earlier code while it is still valid.
-func (s *Store) Pair(ctx context.Context, p Pairing) (stored Pairing, err error) {
-	err = s.write(ctx, "pair "+p.Sender, syncCommit, func(tx *runner) error {
-		stored, _, err = one(ctx, tx, scanPairing, `INSERT INTO pairings (`+pairingColumns+`) VALUES ($1, $2, $3, $4, $5, 0)
+func (s *Store) Pair(ctx context.Context, p Pairing) (Pairing, error) {
+	return writing(ctx, s, "pair "+p.Sender, syncCommit, func(tx *runner) (Pairing, error) {
+		return must(ctx, tx, scanPairing, `INSERT INTO pairings (`+pairingColumns+`) VALUES ($1, $2, $3, $4, $5, 0)
 			ON CONFLICT (channel, sender) DO UPDATE SET name = excluded.name,
 				code = CASE WHEN pairings.approved_at = 0 AND pairings.created_at < $6 THEN excluded.code ELSE pairings.code END,
 				created_at = CASE WHEN pairings.approved_at = 0 AND pairings.created_at < $6 THEN excluded.created_at ELSE pairings.created_at END
 			RETURNING `+pairingColumns, p.Channel, p.Sender, p.Name, p.Code, now(), now().Add(-pairingAge))
-		return err
 	})
-	return stored, err
 }
 
 // ApprovePairing admits the sender with that code. ErrNotFound if the code is unknown
 // or older than an hour. Approving again has no effect.
-func (s *Store) ApprovePairing(ctx context.Context, code string) (p Pairing, err error) {
-	err = s.write(ctx, "approve pairing", syncCommit, func(tx *runner) error {
-		p, err = must(ctx, tx, scanPairing, `UPDATE pairings
+func (s *Store) ApprovePairing(ctx context.Context, code string) (Pairing, error) {
+	return writing(ctx, s, "approve pairing", syncCommit, func(tx *runner) (Pairing, error) {
+		return must(ctx, tx, scanPairing, `UPDATE pairings
 			SET approved_at = CASE WHEN approved_at = 0 THEN $2 ELSE approved_at END
 			WHERE code = $1 AND (approved_at > 0 OR created_at >= $3) RETURNING `+pairingColumns, code, now(), now().Add(-pairingAge))
-		return err
 	})
-	return p, err
 }
 
 // Paired reports whether a sender was admitted.
 func (s *Store) Paired(ctx context.Context, channel, sender string) (paired bool, err error) {
-	err = s.read("look for a pairing", func(q *runner) error {
-		_, paired, err = one(ctx, q, scanCount, `SELECT 1 FROM pairings WHERE channel = $1 AND sender = $2 AND approved_at > 0`, channel, sender)
-		return err
-	})
+	_, paired, err = find(ctx, s, "look for a pairing", scanCount, `SELECT 1 FROM pairings WHERE channel = $1 AND sender = $2 AND approved_at > 0`, channel, sender)
 	return paired, err
 }
 

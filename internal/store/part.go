@@ -63,12 +63,8 @@ func (s *Store) SplitOutbox(ctx context.Context, id string, parts []domain.Part)
 }
 
 // OutboxParts returns the IDs of a message's parts, in order; none if it is sent whole.
-func (s *Store) OutboxParts(ctx context.Context, id string) (ids []string, err error) {
-	err = s.read("read parts of reply "+id, func(q *runner) error {
-		ids, err = q.parts(ctx, id)
-		return err
-	})
-	return ids, err
+func (s *Store) OutboxParts(ctx context.Context, id string) ([]string, error) {
+	return reading(s, "read parts of reply "+id, func(q *runner) ([]string, error) { return q.parts(ctx, id) })
 }
 
 func (r *runner) parts(ctx context.Context, id string) ([]string, error) {
@@ -100,10 +96,6 @@ func (s *Store) Undelivered(ctx context.Context, session string) (reasons map[st
 }
 
 // Outbox returns an outbound message, or ErrNotFound.
-func (s *Store) Outbox(ctx context.Context, id string) (out domain.Outbound, err error) {
-	err = s.read("read reply "+id, func(q *runner) error {
-		out, err = q.outbound(ctx, id)
-		return err
-	})
-	return out, err
+func (s *Store) Outbox(ctx context.Context, id string) (domain.Outbound, error) {
+	return reading(s, "read reply "+id, func(q *runner) (domain.Outbound, error) { return q.outbound(ctx, id) })
 }

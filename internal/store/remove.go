@@ -49,12 +49,8 @@ func (s *Store) Unused(ctx context.Context, before time.Time, limit int) ([]stri
 // Removable returns the next part of a session to remove, at most limit turns. Callers
 // alternate it with Remove until it returns ErrNotFound. ErrSessionBusy if the session
 // has unfinished work or, unless before is zero, was used since then.
-func (s *Store) Removable(ctx context.Context, session string, before time.Time, limit int) (part Removal, err error) {
-	err = s.read("look for what to remove of "+session, func(q *runner) error {
-		part, err = q.removable(ctx, session, before, limit)
-		return err
-	})
-	return part, err
+func (s *Store) Removable(ctx context.Context, session string, before time.Time, limit int) (Removal, error) {
+	return reading(s, "look for what to remove of "+session, func(q *runner) (Removal, error) { return q.removable(ctx, session, before, limit) })
 }
 
 func (r *runner) removable(ctx context.Context, session string, before time.Time, limit int) (Removal, error) {

@@ -147,31 +147,55 @@ func must[T any](ctx context.Context, r *runner, scan scan[T], query string, arg
 	return item, err
 }
 
-// list runs a query by itself and returns all rows.
-func list[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) (all []T, err error) {
-	err = s.read(doing, func(q *runner) error {
-		all, err = many(ctx, q, scan, query, args...)
-		return err
-	})
-	return all, err
-}
-
-// get runs a query by itself and returns its row, or ErrNotFound.
-func get[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) (item T, err error) {
-	err = s.read(doing, func(q *runner) error {
-		item, err = must(ctx, q, scan, query, args...)
-		return err
-	})
+// known returns the row with an ID, or ErrNotFound with kind and ID.
+func known[T any](ctx context.Context, r *runner, kind, id string, scan scan[T], query string) (T, error) {
+	item, err := must(ctx, r, scan, query, id)
+	if errors.Is(err, domain.ErrNotFound) {
+		err = fmt.Errorf("%s %q: %w", kind, id, err)
+	}
 	return item, err
 }
 
-// exec runs a statement in a transaction and returns how many rows it changed.
-func (s *Store) exec(ctx context.Context, doing string, mode commitMode, query string, args ...any) (changed int64, err error) {
-	err = s.write(ctx, doing, mode, func(tx *runner) error {
-		changed, err = tx.exec(ctx, query, args...)
+// reading is [Store.read] with a result.
+func reading[T any](s *Store, doing string, fn func(*runner) (T, error)) (result T, err error) {
+	err = s.read(doing, func(q *runner) error {
+		result, err = fn(q)
 		return err
 	})
-	return changed, err
+	return result, err
+}
+
+// writing is [Store.write] with a result.
+func writing[T any](ctx context.Context, s *Store, doing string, mode commitMode, fn func(*runner) (T, error)) (result T, err error) {
+	err = s.write(ctx, doing, mode, func(tx *runner) error {
+		result, err = fn(tx)
+		return err
+	})
+	return result, err
+}
+
+// list runs a query by itself and returns all rows.
+func list[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) ([]T, error) {
+	return reading(s, doing, func(q *runner) ([]T, error) { return many(ctx, q, scan, query, args...) })
+}
+
+// find runs a query by itself and returns its row, if it has one.
+func find[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) (item T, found bool, err error) {
+	all, err := list(ctx, s, doing, scan, query, args...)
+	if err != nil || len(all) == 0 {
+		return item, false, err
+	}
+	return all[0], true, nil
+}
+
+// get runs a query by itself and returns its row, or ErrNotFound.
+func get[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) (T, error) {
+	return reading(s, doing, func(q *runner) (T, error) { return must(ctx, q, scan, query, args...) })
+}
+
+// exec runs a statement in a transaction and returns how many rows it changed.
+func (s *Store) exec(ctx context.Context, doing string, mode commitMode, query string, args ...any) (int64, error) {
+	return writing(ctx, s, doing, mode, func(tx *runner) (int64, error) { return tx.exec(ctx, query, args...) })
 }
 
 // change runs a statement in a transaction. ErrNotFound if it changed no row.

@@ -38,10 +38,7 @@ func (s *Store) Session(ctx context.Context, key string) (domain.Session, error)
 // SessionModel returns the model chosen for a session, as provider/model; empty for the
 // configured one.
 func (s *Store) SessionModel(ctx context.Context, key string) (model string, err error) {
-	err = s.read("read model of "+key, func(q *runner) error {
-		model, _, err = one(ctx, q, scanText, `SELECT model FROM sessions WHERE key = $1`, key)
-		return err
-	})
+	model, _, err = find(ctx, s, "read model of "+key, scanText, `SELECT model FROM sessions WHERE key = $1`, key)
 	return model, err
 }
 
@@ -53,23 +50,15 @@ func (s *Store) RunningSessions(ctx context.Context) ([]string, error) {
 }
 
 // Turn returns a turn, or ErrNotFound.
-func (s *Store) Turn(ctx context.Context, id string) (turn domain.Turn, err error) {
-	err = s.read("read turn", func(q *runner) error {
-		t, err := q.turn(ctx, id, "")
-		turn = t.Turn
-		return err
-	})
-	return turn, err
+func (s *Store) Turn(ctx context.Context, id string) (domain.Turn, error) {
+	t, err := reading(s, "read turn", func(q *runner) (turnRow, error) { return q.turn(ctx, id, "") })
+	return t.Turn, err
 }
 
 // Route returns where a turn's reply goes, or ErrNotFound.
-func (s *Store) Route(ctx context.Context, turn string) (route domain.Route, err error) {
-	err = s.read("read route of "+turn, func(q *runner) error {
-		t, err := q.turn(ctx, turn, "")
-		route = domain.Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}
-		return err
-	})
-	return route, err
+func (s *Store) Route(ctx context.Context, turn string) (domain.Route, error) {
+	t, err := reading(s, "read route of "+turn, func(q *runner) (turnRow, error) { return q.turn(ctx, turn, "") })
+	return t.route(), err
 }
 
 // Turns returns the last turns of a session, newest first.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -18,6 +17,11 @@ type turnRow struct {
 	thread  string
 	push    bool   // a message it consumed wants its reply delivered
 	prompt  string // hash of the last system prompt
+}
+
+// route returns where the turn's reply goes.
+func (t turnRow) route() domain.Route {
+	return domain.Route{Channel: t.channel, Chat: t.chat, Thread: t.thread, Sender: t.Sender, Push: t.push}
 }
 
 const turnColumns = `seq, id, session, channel, epoch, status, sender, chat, thread, push, reply, outbox, workflow_id, run_id,
@@ -39,11 +43,7 @@ func (r *runner) turn(ctx context.Context, id, lock string) (turnRow, error) {
 	if id == removedTurn {
 		return turnRow{Turn: domain.Turn{ID: id, Status: domain.TurnDone}}, nil
 	}
-	t, found, err := one(ctx, r, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1`+lock, id)
-	if err == nil && !found {
-		err = fmt.Errorf("turn %q: %w", id, domain.ErrNotFound)
-	}
-	return t, err
+	return known(ctx, r, "turn", id, scanTurn, `SELECT `+turnColumns+` FROM turns WHERE id = $1`+lock)
 }
 
 // insertTurn stores a turn and determines its model.

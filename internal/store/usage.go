@@ -38,7 +38,7 @@ type UsageQuery struct {
 // UsageRow is the sum of the calls with one key.
 type UsageRow struct {
 	Key string `json:"key,omitempty"`
-	domain.Spent
+	domain.Totals
 }
 
 // dayPart is a quarter of an hour in microseconds: every time zone's midnight is at a
@@ -111,7 +111,7 @@ func byDay(parts []UsageRow, zone *time.Location) ([]UsageRow, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
-	days := map[string]domain.Spent{}
+	days := map[string]domain.Totals{}
 	for _, part := range parts {
 		n, err := strconv.ParseInt(part.Key, 10, 64)
 		if err != nil {
@@ -119,12 +119,12 @@ func byDay(parts []UsageRow, zone *time.Location) ([]UsageRow, error) {
 		}
 		day := time.UnixMicro(n * dayPart).In(zone).Format(time.DateOnly)
 		sum := days[day]
-		sum.Add(part.Spent)
+		sum.Add(part.Totals)
 		days[day] = sum
 	}
 	rows := make([]UsageRow, 0, len(days))
 	for _, day := range slices.Sorted(maps.Keys(days)) {
-		rows = append(rows, UsageRow{Key: day, Spent: days[day]})
+		rows = append(rows, UsageRow{Key: day, Totals: days[day]})
 	}
 	return rows, nil
 }

@@ -52,8 +52,10 @@ func (b *bundle) usageBy(t *testing.T, q store.UsageQuery) []store.UsageRow {
 }
 
 // calls are so many of them, each of 10 and 2 tokens.
-func calls(n int, cost int64, unpriced int) domain.Spent {
-	return domain.Spent{Calls: n, PromptTokens: 10 * n, CachedTokens: 4 * n, CompletionTokens: 2 * n, Cost: cost, Unpriced: unpriced}
+func calls(n int, cost int64, unpriced int) domain.Totals {
+	return domain.Totals{Calls: n, CachedTokens: 4 * n, Spent: domain.Spent{
+		Usage: domain.Usage{PromptTokens: 10 * n, CompletionTokens: 2 * n}, Cost: cost, Unpriced: unpriced,
+	}}
 }
 
 func usageSums(t *testing.T, b *bundle) {
@@ -74,15 +76,15 @@ func usageSums(t *testing.T, b *bundle) {
 	require.NoError(t, b.SaveConsolidation(t.Context(), store.Consolidation{ID: "c1", Session: session}, consolidation))
 
 	require.Equal(t, []store.UsageRow{
-		{Key: session, Spent: calls(5, 860, 1)}, {Key: "test:c2", Spent: calls(1, 0, 1)},
+		{Key: session, Totals: calls(5, 860, 1)}, {Key: "test:c2", Totals: calls(1, 0, 1)},
 	}, b.usageBy(t, store.UsageQuery{By: store.UsageBySession}), "what subagents and consolidations spent is the conversation's")
 	require.Equal(t, []store.UsageRow{
-		{Key: "openai/gpt", Spent: calls(3, 840, 0)}, {Key: "openai/tiny", Spent: calls(2, 20, 1)}, {Key: "openai/gpt-mini", Spent: calls(1, 0, 1)},
+		{Key: "openai/gpt", Totals: calls(3, 840, 0)}, {Key: "openai/tiny", Totals: calls(2, 20, 1)}, {Key: "openai/gpt-mini", Totals: calls(1, 0, 1)},
 	}, b.usageBy(t, store.UsageQuery{By: store.UsageByModel}))
 	require.Equal(t, []store.UsageRow{
-		{Key: "ana", Spent: calls(4, 820, 1)}, {Key: "", Spent: calls(1, 40, 0)}, {Key: "bob", Spent: calls(1, 0, 1)},
+		{Key: "ana", Totals: calls(4, 820, 1)}, {Key: "", Totals: calls(1, 40, 0)}, {Key: "bob", Totals: calls(1, 0, 1)},
 	}, b.usageBy(t, store.UsageQuery{By: store.UsageBySender}))
-	require.Equal(t, []store.UsageRow{{Key: "ana", Spent: calls(4, 820, 1)}, {Key: "", Spent: calls(1, 40, 0)}},
+	require.Equal(t, []store.UsageRow{{Key: "ana", Totals: calls(4, 820, 1)}, {Key: "", Totals: calls(1, 40, 0)}},
 		b.usageBy(t, store.UsageQuery{By: store.UsageBySender, Session: session}))
 	require.Empty(t, b.usageBy(t, store.UsageQuery{By: store.UsageBySender, Session: "test:absent"}))
 	_, err := b.Usage(t.Context(), store.UsageQuery{By: "colour"})
@@ -163,12 +165,12 @@ func usageDays(t *testing.T, b *bundle) {
 		b.exec(t, `UPDATE usage SET created_at = $2 WHERE turn = $1`, id, at.UnixMicro())
 	}
 	require.Equal(t, []store.UsageRow{
-		{Key: "2026-03-01", Spent: calls(1, 100, 0)}, {Key: "2026-03-02", Spent: calls(2, 200, 0)}, {Key: "2026-03-03", Spent: calls(1, 100, 0)},
+		{Key: "2026-03-01", Totals: calls(1, 100, 0)}, {Key: "2026-03-02", Totals: calls(2, 200, 0)}, {Key: "2026-03-03", Totals: calls(1, 100, 0)},
 	}, b.usageBy(t, store.UsageQuery{By: store.UsageByDay, Zone: zone}))
 	require.Equal(t, []store.UsageRow{
-		{Key: "2026-03-02", Spent: calls(2, 200, 0)}, {Key: "2026-03-03", Spent: calls(1, 100, 0)},
+		{Key: "2026-03-02", Totals: calls(2, 200, 0)}, {Key: "2026-03-03", Totals: calls(1, 100, 0)},
 	}, b.usageBy(t, store.UsageQuery{By: store.UsageByDay, Zone: zone, Since: midnight}))
 	require.Equal(t, []store.UsageRow{
-		{Key: "2026-03-02", Spent: calls(2, 200, 0)}, {Key: "2026-03-03", Spent: calls(2, 200, 0)},
+		{Key: "2026-03-02", Totals: calls(2, 200, 0)}, {Key: "2026-03-03", Totals: calls(2, 200, 0)},
 	}, b.usageBy(t, store.UsageQuery{By: store.UsageByDay}), "in UTC")
 }
