@@ -1,6 +1,6 @@
-// Package activities is where the world is: model calls, tool calls, deliveries.
-// Workflows call the exported methods of its structs and nothing else; each may
-// be tried again at any time, and finds in the store what it did before.
+// Package activities has the Temporal activities: model calls, tool calls, deliveries.
+// They are the exported methods of its structs. Each may be retried at any time and finds
+// in the store what an earlier attempt did.
 package activities
 
 import (

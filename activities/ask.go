@@ -17,9 +17,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// ask makes one model call. A conversation that is too long for the model is
-// shortened from its old end, down to the running turn; pictures that it does not
-// take are left out.
+// ask makes one model call. If the conversation is too long for the model, it drops earlier
+// messages, down to the running turn. If the model rejects images, it leaves them out.
 func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system string, begun domain.Step) (llm.Response, error) {
 	model, err := a.modelOf(begun.Turn)
 	if err != nil {
@@ -49,12 +48,12 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 		default:
 			return response, err
 		}
-		a.Logger.Info("the model does not take the conversation, asking again with less",
+		a.Logger.Info("the model rejected the conversation, retrying with less",
 			"session", in.Session.Key, "turn", in.Turn, "window", conversation.Window, "pictures", !conversation.Blind, "err", err)
 	}
 }
 
-// show lets those who watch see a piece of a completion.
+// show publishes a piece of a completion.
 func (a *Agent) show(ctx context.Context, in protocol.CompleteInput, d llm.Delta) {
 	if d.Reset {
 		a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.Reset, Step: in.Step})
@@ -85,8 +84,8 @@ func (a *Agent) completion(response llm.Response, started time.Time) store.Compl
 	return c
 }
 
-// system is the system prompt of a turn: that of its first step, so that a provider
-// can cache it and the turn does not change its mind half way.
+// system returns the system prompt of a turn. All steps use that of the first, so that
+// providers can cache it and the instructions stay the same.
 func (a *Agent) system(session domain.SessionRef, begun domain.Step) (string, error) {
 	if begun.Prompt != "" {
 		return begun.Prompt, nil

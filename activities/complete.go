@@ -19,9 +19,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// Complete makes the model call of a step, unless its completion is stored
-// already. The last one of a turn also stores the reply and makes the first attempt
-// to deliver it.
+// Complete makes the model call of a step, unless its completion is stored already. The
+// last one of a turn also stores the reply and makes the first attempt to deliver it.
 func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (result protocol.CompleteResult, err error) {
 	info := activity.GetInfo(ctx)
 	live, done := startHeartbeat(ctx)
@@ -34,7 +33,7 @@ func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (result
 	return result, failure(ctx, live, err)
 }
 
-// publishRetry publishes that a model call failed and will be made again: the attempts
+// publishRetry publishes that a model call failed and will be retried, since the attempts
 // may take minutes.
 func (a *Agent) publishRetry(ctx context.Context, in protocol.CompleteInput, attempt int, err error) {
 	failed := remote.As(err)
@@ -104,7 +103,7 @@ func arrivedLate(taken []domain.Inbound, messages []string) bool {
 	})
 }
 
-// call asks the model and stores what it says, and brings the turn up to date.
+// call makes the model call, stores the completion and updates the turn's totals in begun.
 func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *domain.Step) (domain.Message, error) {
 	system, err := a.system(in.Session, *begun)
 	if err != nil {
@@ -139,8 +138,8 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *doma
 	return stored, nil
 }
 
-// announce tells who watches that a step starts: its text starts anew, and the
-// messages that joined are answered by this turn.
+// announce publishes that a step starts: its text starts anew, and the messages that joined
+// belong to this turn.
 func (a *Agent) announce(ctx context.Context, begun domain.Step, in protocol.CompleteInput) {
 	for _, m := range begun.Inbound {
 		if m.ID != in.Turn {

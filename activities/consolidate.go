@@ -18,19 +18,19 @@ import (
 
 const (
 	batchLimit = 200 // messages of one consolidation
-	// consolidationTries is how often a model is asked for a valid answer, and how
-	// often a memory is read again that somebody changed in the meantime.
+	// consolidationTries bounds the requests for a valid answer, and how often a memory is
+	// read again because it changed in the meantime.
 	consolidationTries = 3
 	// consolidationTokens limits the answer, which contains the whole memory.
 	consolidationTokens = 16_384
-	badAnswerLimit      = 4 << 10 // bytes of an invalid answer that are sent back
+	badAnswerLimit      = 4 << 10 // bytes of an invalid answer that the next request quotes
 )
 
 // errAnswer reports that all answers of the model were invalid.
 var errAnswer = errors.New("the model gave no valid answer")
 
-// Consolidate takes one batch of earlier turns of a scope into its memory. Without
-// a scope it starts the consolidation of each scope that is due.
+// Consolidate merges one batch of a scope's earlier turns into its memory. Without a scope
+// it starts the consolidation of each scope that is due.
 func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (result protocol.ConsolidateResult, err error) {
 	live, done := startHeartbeat(ctx)
 	defer done()
@@ -162,8 +162,8 @@ func (a *Agent) askToConsolidate(ctx context.Context, scope memory.Scope, batch 
 	return fmt.Errorf("%w: %w", errAnswer, refusal)
 }
 
-// parseConsolidation parses a model's answer. It refuses truncated answers and those
-// that would drop most of the memory or make it too long to be consolidated again.
+// parseConsolidation parses a model's answer. It rejects truncated answers and those that
+// would drop most of the memory or make it too long for the next consolidation.
 func parseConsolidation(response llm.Response, current string) (entry, update string, err error) {
 	if response.FinishReason == finishLength {
 		return "", "", errors.New("it was truncated at the token limit; be shorter")
@@ -188,7 +188,7 @@ const (
 	shrinkTo   = 4
 )
 
-// said returns a model's answer, with a tool or without.
+// said returns the text of a model's answer: the arguments of its first call or the content.
 func said(response llm.Response) string {
 	if len(response.ToolCalls) > 0 {
 		return response.ToolCalls[0].Arguments

@@ -14,9 +14,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
 
-// EndTurn closes a turn that the model did not finish: the transcript is made
-// whole, commands that still run are stopped, and the user gets one sentence, which
-// it makes the first attempt to deliver.
+// EndTurn ends a turn that the model did not finish. It completes the transcript, stops
+// running commands, and makes the first attempt to deliver one sentence to the user.
 func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol.EndTurnResult, error) {
 	info := activity.GetInfo(ctx)
 	if err := a.stopCommands(ctx, in.Turn); err != nil {
@@ -43,14 +42,14 @@ func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol
 	for _, m := range in.Messages {
 		a.Events.Publish(ctx, m, event.Event{Kind: event.Done})
 	}
-	if !ended && info.Attempt == 1 { // the last Complete ended it, and may be delivering the reply
+	if !ended && info.Attempt == 1 { // the last Complete ended it and may be delivering the reply
 		a.awaitClaim(ctx, turn.Outbox)
 	}
 	return protocol.EndTurnResult{Outbox: a.concludeTurn(ctx, in.Session, in.Turn, turn.Outbox)}, nil
 }
 
-// stopCommands stops the commands that the turn's calls started, wherever their
-// workers are: they outlive them.
+// stopCommands stops the commands that the turn's calls started. They may outlive the
+// worker that started them.
 func (a *Agent) stopCommands(ctx context.Context, turn string) error {
 	if a.Tools.Supervisor == nil {
 		return nil

@@ -41,9 +41,9 @@ const (
 // errModel reports that the model chosen for a session is not available.
 var errModel = errors.New("the model chosen for this conversation cannot be used")
 
-// failure classifies an activity's error: a non-retryable one ends the turn with a
-// sentence for the user, any other is retried. ctx is the activity's context, live
-// the one from [startHeartbeat].
+// failure classifies an activity's error. A non-retryable one ends the turn with a sentence
+// for the user; any other is retried. ctx is the activity's context, live the one from
+// [startHeartbeat].
 func failure(ctx, live context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -69,8 +69,8 @@ func failure(ctx, live context.Context, err error) error {
 	}
 }
 
-// undelivered decides what becomes of a delivery that ended with err: it is tried
-// for as long as the workflow wants, for the channel may be away for hours.
+// undelivered classifies the error of a delivery. It is retried for as long as the workflow
+// allows, since the channel may be unavailable for hours.
 func undelivered(live context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -118,12 +118,12 @@ func ctxFailure(ctx context.Context) error {
 	}
 }
 
-// nonRetryable is an error that another attempt cannot cure; message is for the user.
+// nonRetryable returns an error that ends the turn; message is for the user.
 func nonRetryable(kind, message string) error {
 	return temporal.NewApplicationErrorWithOptions(text.Cut(message, protocol.PreviewLimit), kind, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
-// refusal is the text for the user: why a service refused, and how to fix it.
+// refusal tells the user why a service rejected a request and how to fix it.
 func refusal(failed *remote.Error) string {
 	advice := ""
 	switch failed.Status {

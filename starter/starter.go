@@ -95,7 +95,7 @@ func (s *Starter) Accept(ctx context.Context, msg domain.Inbound) (channels.Acce
 
 // signal signals a message, and returns when that is done or has taken signalWait.
 func (s *Starter) signal(ctx context.Context, m domain.Inbound, fresh bool) {
-	ctx = context.WithoutCancel(ctx) // the caller may go away, but the message is stored
+	ctx = context.WithoutCancel(ctx) // the message is stored, even if the caller leaves
 	done := make(chan struct{})
 	s.signals.Go(func() {
 		defer close(done)

@@ -21,27 +21,26 @@ import (
 )
 
 const (
-	// stopTimeout is how long running activities have to finish at a shutdown
-	// before they are given back.
+	// stopTimeout is how long running activities have to finish at a shutdown before they
+	// are released.
 	stopTimeout = 5 * time.Second
-	// heartbeatThrottle is how often at most a heartbeat reaches the server.
+	// heartbeatThrottle is the shortest interval between heartbeats sent to the server.
 	heartbeatThrottle = 2 * time.Second
-	// stickyTimeout is how long a workflow task waits for the worker that has its
-	// workflow cached, before any may take it.
+	// stickyTimeout is how long a workflow task waits for the worker that has its workflow
+	// cached before any worker may take it.
 	stickyTimeout = 2 * time.Second
-	// sweepInterval is how often stale drafts are looked for.
+	// sweepInterval is the interval of removing stale drafts.
 	sweepInterval = time.Minute
-	// concludeTimeout bounds how long a stop waits for what ended turns still show.
+	// concludeTimeout bounds how long a stop waits for channels to finish showing turns.
 	concludeTimeout = 2 * time.Second
 )
 
-// Options are what [New] builds workers from.
+// Options configure a [Worker].
 type Options struct {
 	Client client.Client
-	// Agent's activities and the workflows run on the agent queue; nil: this
-	// process serves only outboxes.
+	// Agent has the activities of the agent queue; nil: this process serves only outboxes.
 	Agent *activities.Agent
-	// Outboxes has the deliveries to serve, by channel.
+	// Outboxes are served by channel name.
 	Outboxes map[string]*activities.Outbox
 	// Concurrency bounds the activities that run at once, per queue; 0: 200.
 	Concurrency int
@@ -73,9 +72,9 @@ func New(o Options) (*Worker, error) {
 		agent.RegisterActivity(o.Agent)
 		w.workers = append(w.workers, agent)
 	}
+	deliveries := options(o)
+	deliveries.DisableWorkflowWorker = true
 	for channel, outbox := range o.Outboxes {
-		deliveries := options(o)
-		deliveries.DisableWorkflowWorker = true
 		sender := worker.New(o.Client, protocol.OutboxQueue(channel), deliveries)
 		sender.RegisterActivityWithOptions(outbox.Deliver, activity.RegisterOptions{Name: protocol.DeliverActivity})
 		w.workers = append(w.workers, sender)
@@ -115,7 +114,7 @@ func (w *Worker) Start() error {
 	return nil
 }
 
-// sweep removes the drafts that no reply will take over, now and once in a while.
+// sweep removes drafts that no reply will take over, now and at every interval.
 func sweep(ctx context.Context, channel string, outbox *activities.Outbox) {
 	ticker := time.NewTicker(sweepInterval)
 	defer ticker.Stop()
@@ -131,21 +130,16 @@ func sweep(ctx context.Context, channel string, outbox *activities.Outbox) {
 	}
 }
 
-// Stop stops polling, lets what runs finish for a moment, and gives the rest
-// back, for another worker or the next start to go on with.
+// Stop stops polling, waits a moment for running activities, and releases the others for
+// another worker or the next start.
 func (w *Worker) Stop() {
 	w.stop()
 	defer w.sweeping.Wait()
-	done := make(chan struct{}, len(w.workers))
+	var stopping sync.WaitGroup
 	for _, each := range w.workers {
-		go func() {
-			each.Stop()
-			done <- struct{}{}
-		}()
+		stopping.Go(each.Stop)
 	}
-	for range w.workers {
-		<-done
-	}
+	stopping.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), concludeTimeout)
 	defer cancel()
 	for _, outbox := range w.outboxes {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -199,14 +200,10 @@ func (c *Client) FailedConsolidation(ctx context.Context, scope string) (at time
 	return run.ClosedAt, result.Failure
 }
 
-// statusName is a status as people write it: "continued as new".
+// wordBreak matches where a word of a status in camel case ends.
+var wordBreak = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// statusName formats a status for people: "continued as new".
 func statusName(status enumspb.WorkflowExecutionStatus) string {
-	var name strings.Builder
-	for i, r := range status.String() {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			name.WriteByte(' ')
-		}
-		name.WriteRune(r)
-	}
-	return strings.ToLower(name.String())
+	return strings.ToLower(wordBreak.ReplaceAllString(status.String(), "$1 $2"))
 }

@@ -45,10 +45,9 @@ type Schedule struct {
 	Session string
 	Sender  string
 
-	// The schedule fires at each of Times, every Every plus Offset since 1970, and when
-	// one of the Cron expressions matches. Times and Cron are read in Zone, an IANA
-	// name; empty: UTC.
-	Times  []time.Time
+	// The schedule fires at At, every Every plus Offset since 1970, and when one of the
+	// Cron expressions matches. Cron is read in Zone, an IANA name; empty: UTC.
+	At     time.Time
 	Every  time.Duration
 	Offset time.Duration
 	Cron   []string
@@ -56,7 +55,6 @@ type Schedule struct {
 
 	Overlap Overlap
 	CatchUp time.Duration // how late a missed occurrence may still run
-	Once    bool          // it fires only once
 	Paused  bool
 	Trigger bool // it also fires when it is created
 }
@@ -80,7 +78,7 @@ func (s Schedule) options() client.ScheduleOptions {
 		Overlap: overlapPolicies[s.Overlap], CatchupWindow: s.CatchUp, Paused: s.Paused, TriggerImmediately: s.Trigger,
 		Note: run.StaticSummary,
 	}
-	if s.Once {
+	if !s.At.IsZero() {
 		options.RemainingActions = 1
 	}
 	return options
@@ -88,8 +86,8 @@ func (s Schedule) options() client.ScheduleOptions {
 
 func (s Schedule) spec() client.ScheduleSpec {
 	spec := client.ScheduleSpec{CronExpressions: s.Cron, TimeZoneName: s.Zone}
-	for _, t := range s.Times {
-		spec.Calendars = append(spec.Calendars, calendar(t))
+	if !s.At.IsZero() {
+		spec.Calendars = []client.ScheduleCalendarSpec{calendar(s.At.UTC())}
 	}
 	if s.Every > 0 {
 		spec.Intervals = []client.ScheduleIntervalSpec{{Every: s.Every, Offset: s.Offset}}
@@ -97,7 +95,7 @@ func (s Schedule) spec() client.ScheduleSpec {
 	return spec
 }
 
-// calendar matches one time, as the clock of its location shows it.
+// calendar matches one time in UTC.
 func calendar(t time.Time) client.ScheduleCalendarSpec {
 	at := func(value int) []client.ScheduleRange { return []client.ScheduleRange{{Start: value}} }
 	return client.ScheduleCalendarSpec{
@@ -141,10 +139,11 @@ func (c *Client) TriggerSchedule(ctx context.Context, job string, overlap Overla
 
 // DeleteSchedule deletes a job's schedule, if it has one.
 func (c *Client) DeleteSchedule(ctx context.Context, job string) error {
-	if err := c.schedule(ctx, job).Delete(ctx); err != nil && !isNotFound(err) {
-		return err
+	err := c.schedule(ctx, job).Delete(ctx)
+	if isNotFound(err) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 func (c *Client) schedule(ctx context.Context, job string) client.ScheduleHandle {

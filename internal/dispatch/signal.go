@@ -22,7 +22,7 @@ const pageSize = 500
 // its messages arrive in the order of their sequence numbers. If it fails,
 // [Dispatcher.Reconcile] signals the message soon.
 func (d *Dispatcher) Signal(ctx context.Context, m domain.Inbound) error {
-	m.Previous = m.Seq - 1 // there may be any
+	m.Previous = m.Seq - 1 // there may be earlier ones
 	return d.signalOrDefer(ctx, m, false)
 }
 

@@ -2,9 +2,9 @@ package schedule
 
 import "time"
 
-// shownAt is when the clocks of a zone show the time that shown is in UTC: the first
-// time if they show it twice, and the switch itself if they skip it.
-// [time.ParseInLocation] takes either side, depending on the zone.
+// shownAt reads shown, a time in UTC, as local time of a zone. Of a local time that occurs
+// twice it returns the first; for one that clocks skip, the moment of the change.
+// [time.ParseInLocation] returns either side, depending on the zone.
 func shownAt(shown time.Time, zone *time.Location) time.Time {
 	before, after := offset(shown.Add(-24*time.Hour), zone), offset(shown.Add(24*time.Hour), zone)
 	early, late := shown.Add(-max(before, after)), shown.Add(-min(before, after))

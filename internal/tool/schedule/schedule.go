@@ -28,8 +28,7 @@ type Options struct {
 	Overlap   dispatch.Overlap
 	Shortest  time.Duration // the shortest interval that the agent may ask for
 	Heartbeat time.Duration // its interval; 0: disabled
-	// IsOperator reports whether the sender of this route sees everybody's jobs; nil:
-	// no sender does.
+	// IsOperator reports whether the sender of a route sees all jobs; nil: no sender does.
 	IsOperator func(domain.Route) bool
 	Logger     *slog.Logger
 }
@@ -178,7 +177,7 @@ func (j *Jobs) schedule(job domain.Job) dispatch.Schedule {
 	}
 	switch job.Kind {
 	case domain.JobAt:
-		s.Times, s.Once = []time.Time{due(job)}, true
+		s.At = due(job)
 		s.Overlap, s.CatchUp = dispatch.OverlapSkip, unlimited
 	case domain.JobEvery:
 		s.Every = interval(job)

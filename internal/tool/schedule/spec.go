@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// Request is what somebody asks for. Exactly one of At, Every and Cron is given.
+// Request asks for a job. Exactly one of At, Every and Cron is set.
 type Request struct {
 	Name    string
 	Message string
@@ -22,7 +22,7 @@ type Request struct {
 	Every   time.Duration // at least Shortest
 	Cron    string        // five fields, in Zone
 	Zone    string        // IANA name; empty: Usual
-	Usual   string        // the zone of who asks; empty: this machine's
+	Usual   string        // the user's zone; empty: this machine's
 	// Shortest is the shortest interval that is allowed.
 	Shortest time.Duration
 	Now      time.Time
@@ -32,17 +32,17 @@ const (
 	// nameLimit and messageLimit bound a job's texts, in bytes.
 	nameLimit    = 200
 	messageLimit = 16_000
-	// longest is the longest interval, and the farthest a time may be off.
+	// longest bounds an interval, and how far in the future a time may be.
 	longest = 50 * 365 * 24 * time.Hour
 )
 
-// Parse returns the job that is asked for, still without an ID and a route. Errors
-// are for who asks to read.
+// Parse returns the requested job without an ID and a route. Its errors are for the user or
+// the model.
 func Parse(r Request) (domain.Job, error) {
 	job := domain.Job{Name: text.Line(r.Name), Message: strings.TrimSpace(r.Message)}
 	switch {
 	case job.Message == "":
-		return domain.Job{}, errors.New("message is missing: say what is to be done when the job is due")
+		return domain.Job{}, errors.New("message is missing: say what to do when the job is due")
 	case len(job.Message) > messageLimit || len(job.Name) > nameLimit:
 		return domain.Job{}, fmt.Errorf("too long: message may have %d bytes and name %d; put long instructions into a file and name it", messageLimit, nameLimit)
 	}
@@ -83,7 +83,7 @@ func (r Request) zone() (*time.Location, error) {
 	return zone, nil
 }
 
-// parseAt takes what models write: RFC 3339, with or without an offset.
+// parseAt accepts RFC 3339 with or without an offset, as models write both.
 func parseAt(text string, zone *time.Location, now time.Time) (string, error) {
 	at, err := readTime(text, zone)
 	switch {
@@ -122,7 +122,7 @@ func parseEvery(every, shortest time.Duration) (string, error) {
 	return strconv.Itoa(int(every / time.Second)), nil
 }
 
-// fields are those of a cron expression, as Temporal and we take them.
+// fields parses the five fields of a cron expression.
 var fields = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
 
 func parseCron(text string, zone *time.Location, now time.Time) (string, error) {
@@ -141,8 +141,9 @@ func parseCron(text string, zone *time.Location, now time.Time) (string, error) 
 	return expression, nil
 }
 
-// expressions are a cron expression as Temporal is to be given it. Where both days
-// are restricted, cron runs on either, Temporal only where both hold.
+// expressions translates a cron expression for Temporal. If both the day of the month and
+// the day of the week are restricted, cron runs when either matches and Temporal when both
+// do.
 func expressions(spec string) []string {
 	part := strings.Fields(spec)
 	if strings.HasPrefix(part[2], "*") || strings.HasPrefix(part[4], "*") {
@@ -153,7 +154,7 @@ func expressions(spec string) []string {
 	return []string{strings.Join(byDay, " "), strings.Join(byWeekday, " ")}
 }
 
-// Next returns when a job is due next after a time; zero: never again.
+// Next returns when a job is due next after a time; zero if never.
 func Next(j domain.Job, after time.Time) time.Time {
 	switch j.Kind {
 	case domain.JobAt:
@@ -173,10 +174,9 @@ func Next(j domain.Job, after time.Time) time.Time {
 	return time.Time{}
 }
 
-// Occurrence names the time at which a job was due: the same name is the same
-// occurrence. A job for a time fires once, also if it is late. A job for an hour
-// of the day fires once at each time that a clock shows, also when the clocks go
-// back and show it twice.
+// Occurrence identifies the time at which a job was due. A one-time job has only one
+// occurrence, even if it is late. A job for certain hours of the day fires once per local
+// time, even if clocks go back and show that time twice.
 func Occurrence(j domain.Job, at time.Time) string {
 	switch {
 	case j.Kind == domain.JobAt && !at.Before(due(j)):
@@ -188,14 +188,13 @@ func Occurrence(j domain.Job, at time.Time) string {
 	}
 }
 
-// Ends reports whether a job that is due at a time is not due again after it.
+// Ends reports whether an occurrence is the job's last.
 func Ends(j domain.Job, at time.Time) bool { return j.Kind == domain.JobAt && !at.Before(due(j)) }
 
-// hasHours reports whether a cron expression names hours, and does not just go
-// through them.
+// hasHours reports whether a cron expression is for certain hours rather than for all.
 func hasHours(spec string) bool { return !strings.HasPrefix(strings.Fields(spec)[1], "*") }
 
-// due is the time of a job for a time.
+// due returns the time of a one-time job.
 func due(j domain.Job) time.Time {
 	at, _ := time.Parse(time.RFC3339, j.Spec) // as parseAt wrote it
 	return at

@@ -9,10 +9,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// shown is how much of a job's message a list has, in bytes.
+// shown bounds, in bytes, a message in a list.
 const shown = 120
 
-// List is a list of jobs in Markdown, as of a time.
+// List formats jobs as Markdown, with their next runs after now.
 func List(jobs []domain.Job, now time.Time) string {
 	if len(jobs) == 0 {
 		return "There are no jobs."
@@ -36,7 +36,7 @@ func List(jobs []domain.Job, now time.Time) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// When says when a job is due, in words.
+// When describes a job's schedule.
 func When(j domain.Job) string {
 	switch j.Kind {
 	case domain.JobAt:
@@ -48,12 +48,12 @@ func When(j domain.Job) string {
 	}
 }
 
-// Stamp is a time as people read it, in the job's zone.
+// Stamp formats a time for people, in the job's zone.
 func Stamp(j domain.Job, t time.Time) string {
 	return t.In(zoneOf(j)).Format("Mon 2006-01-02 15:04:05 MST")
 }
 
-// length is a duration without the parts that are zero.
+// length formats a duration without trailing zero units.
 func length(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

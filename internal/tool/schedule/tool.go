@@ -47,21 +47,21 @@ func (j *Jobs) run(ctx context.Context, call tool.Call, args arguments) (tool.Re
 	}
 }
 
-// seconds is so many seconds, as far as durations go.
+// seconds returns n seconds, or the longest duration that is shorter.
 func seconds(n int) time.Duration {
 	const limit = math.MaxInt64 / int64(time.Second)
 	return time.Duration(min(max(int64(n), -limit), limit)) * time.Second
 }
 
-// add makes the job of a call. An earlier attempt may have: then its time may have
-// passed, and what is there counts.
+// add creates the job of a call, unless an earlier attempt stored it. The time of a stored
+// job is not checked again: it may have passed.
 func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
 	id := domain.ShortID(call.Key)
 	job, err := j.o.Store.Job(ctx, id)
 	if errors.Is(err, domain.ErrNotFound) {
 		var usual string
 		if usual, err = j.usualZone(ctx, call.Turn()); err != nil {
-			return tool.Result{}, again(err)
+			return tool.Result{}, retryable(err)
 		}
 		if job, err = Parse(Request{
 			Name: args.Name, Message: args.Message, At: args.At, Every: seconds(args.Every), Cron: args.Cron,
@@ -72,19 +72,19 @@ func (j *Jobs) add(ctx context.Context, call tool.Call, args arguments) (tool.Re
 		job.ID = id
 	}
 	if err != nil {
-		return tool.Result{}, again(err)
+		return tool.Result{}, retryable(err)
 	}
 	job, err = j.Add(ctx, job, call.Turn())
 	switch {
 	case errors.Is(err, store.ErrTooMany), errors.Is(err, dispatch.ErrInvalidSchedule):
 		return tool.Result{}, err
 	case err != nil:
-		return tool.Result{}, again(err)
+		return tool.Result{}, retryable(err)
 	}
 	return tool.Result{Text: "Added.\n" + List([]domain.Job{job}, time.Now())}, nil
 }
 
-// usualZone is the zone of who began a turn; empty if it is not known.
+// usualZone returns the time zone of the user who began a turn; empty if unknown.
 func (j *Jobs) usualZone(ctx context.Context, turn string) (string, error) {
 	in, err := j.o.Store.Inbound(ctx, turn)
 	if err != nil || in.Enriched == nil {
@@ -96,13 +96,13 @@ func (j *Jobs) usualZone(ctx context.Context, turn string) (string, error) {
 func (j *Jobs) list(ctx context.Context, call tool.Call) (tool.Result, error) {
 	jobs, err := j.visible(ctx, call)
 	if err != nil {
-		return tool.Result{}, again(err)
+		return tool.Result{}, retryable(err)
 	}
 	return tool.Result{Text: List(jobs, time.Now())}, nil
 }
 
-// visible returns the jobs that who asks may see and remove: those of the
-// conversation, or all.
+// visible returns the jobs that the caller may see and remove: those of the conversation,
+// or all for the operator.
 func (j *Jobs) visible(ctx context.Context, call tool.Call) ([]domain.Job, error) {
 	route, err := j.o.Store.Route(ctx, call.Turn())
 	if err != nil {
@@ -121,19 +121,19 @@ func (j *Jobs) remove(ctx context.Context, call tool.Call, id string) (tool.Resu
 	}
 	jobs, err := j.visible(ctx, call)
 	if err != nil {
-		return tool.Result{}, again(err)
+		return tool.Result{}, retryable(err)
 	}
 	if !slices.ContainsFunc(jobs, func(job domain.Job) bool { return job.ID == id }) {
 		return j.removedBefore(ctx, id)
 	}
 	if err := j.Remove(ctx, id); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return tool.Result{}, again(err)
+		return tool.Result{}, retryable(err)
 	}
 	return tool.Result{Text: "Removed."}, nil
 }
 
-// removedBefore answers for a job that does not go on: an earlier attempt may have
-// removed it.
+// removedBefore returns the result for a job that is not active: an earlier attempt may
+// have removed it.
 func (j *Jobs) removedBefore(ctx context.Context, id string) (tool.Result, error) {
 	job, err := j.o.Store.Job(ctx, id)
 	switch {
@@ -142,9 +142,9 @@ func (j *Jobs) removedBefore(ctx context.Context, id string) (tool.Result, error
 	case err == nil || errors.Is(err, domain.ErrNotFound):
 		return tool.Result{}, fmt.Errorf("no job %q here; the action list shows the jobs", id)
 	default:
-		return tool.Result{}, again(err)
+		return tool.Result{}, retryable(err)
 	}
 }
 
-// again is an error that another attempt may cure.
-func again(err error) error { return fmt.Errorf("%w: %w", tool.ErrRetry, err) }
+// retryable marks an error as temporary: another attempt may succeed.
+func retryable(err error) error { return fmt.Errorf("%w: %w", tool.ErrRetry, err) }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// machineZone is the IANA name of this machine's time zone; UTC if it has none.
-// The time package knows the zone, but not its name.
+// machineZone returns the IANA name of this machine's time zone; UTC if unknown. Package
+// time has the zone without its name.
 func machineZone() string {
 	name := strings.TrimPrefix(os.Getenv("TZ"), ":")
 	if name == "" {
