@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/agnivade/levenshtein"
 )
 
 // other are the HOLDFAST_ variables that are not settings.
@@ -92,23 +90,6 @@ func (s *schema) variables(at target, file map[string]any, names []string, table
 			s.each.variables(to, nil, nil, table)
 		}
 	}
-}
-
-// nearestName returns the known variable most similar to name, preferably one that ends
-// with it.
-func nearestName(name string, table map[string]target) string {
-	known := slices.Sorted(maps.Keys(table))
-	ending := "_" + strings.TrimPrefix(name, prefix)
-	return slices.MinFunc(known, func(a, b string) int {
-		return distance(name, ending, a) - distance(name, ending, b)
-	})
-}
-
-func distance(name, ending, known string) int {
-	if strings.HasSuffix(known, ending) {
-		return 0
-	}
-	return levenshtein.ComputeDistance(name, known)
 }
 
 var (

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -93,29 +94,26 @@ func (s *schema) paths(at path) []path {
 // anyKey stands for a key that users choose.
 const anyKey = "NAME"
 
-// nearest returns the known path most similar to p, whose last key is unknown. It prefers
-// siblings.
+// nearest returns the known path most similar to p.
 func (s *schema) nearest(p path) string {
-	best, least := "", -1
-	known := s.paths(nil)
-	slices.SortFunc(known, slices.Compare)
-	for _, k := range known[1:] {
-		distance := 2 * levenshtein.ComputeDistance(strings.ToLower(p[len(p)-1]), k[len(k)-1])
-		if k[len(k)-1] == anyKey {
-			continue
-		}
-		if !siblings(p, k) {
-			distance += 3
-		}
-		if least < 0 || distance < least {
-			best, least = k.String(), distance
+	known := map[string]path{}
+	for _, k := range s.paths(nil)[1:] {
+		if k[len(k)-1] != anyKey {
+			known[k.variable()] = k
 		}
 	}
-	return best
+	return known[nearestName(p.variable(), known)].String()
 }
 
-func siblings(p, known path) bool {
-	return len(p) == len(known) && slices.EqualFunc(p[:len(p)-1], known[:len(known)-1], func(a, b string) bool {
-		return a == b || b == anyKey
-	})
+// nearestName returns the known variable most similar to name, preferably one that ends
+// with it.
+func nearestName[T any](name string, known map[string]T) string {
+	ending := "_" + strings.TrimPrefix(name, prefix)
+	distance := func(known string) int {
+		if strings.HasSuffix(known, ending) {
+			return 0
+		}
+		return levenshtein.ComputeDistance(name, known)
+	}
+	return slices.MinFunc(slices.Sorted(maps.Keys(known)), func(a, b string) int { return distance(a) - distance(b) })
 }

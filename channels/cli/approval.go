@@ -30,18 +30,18 @@ func (s *screen) decide(approve bool) tea.Cmd {
 	s.asked.settle(q)
 	return func() tea.Msg {
 		reply, err := s.c.Decide(s.ctx, q.id, approve)
-		return decidedMsg{q, reply, err}
+		return update(func() tea.Cmd { return s.onDecided(q, reply, err) })
 	}
 }
 
-func (s *screen) onDecided(msg decidedMsg) tea.Cmd {
-	if msg.err == nil {
-		return s.print(aside(msg.reply, s.width))
+func (s *screen) onDecided(q question, reply string, err error) tea.Cmd {
+	if err == nil {
+		return s.print(aside(reply, s.width))
 	}
 	if s.busy() {
-		s.asked.reopen(msg.question)
+		s.asked.reopen(q)
 	}
-	return s.print(trouble("answer not sent: "+msg.err.Error(), s.width))
+	return s.print(trouble("answer not sent: "+err.Error(), s.width))
 }
 
 // aside formats text that is not part of a reply.

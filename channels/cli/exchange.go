@@ -50,7 +50,7 @@ func (s *screen) send() tea.Cmd {
 	s.unsent = s.unsent[1:]
 	send := func() tea.Msg {
 		id, err := s.c.Send(s.ctx, text)
-		return sentMsg{id: id, text: text, err: err}
+		return update(func() tea.Cmd { return s.onSent(Note{ID: id, Text: text}, err) })
 	}
 	return tea.Batch(send, s.tick())
 }
@@ -71,7 +71,10 @@ func (s *screen) interrupt() tea.Cmd {
 			ctx, cancel := context.WithTimeout(s.ctx, stopTimeout)
 			defer cancel()
 			if err := s.c.Stop(ctx); err != nil {
-				return stopFailedMsg{err}
+				return update(func() tea.Cmd {
+					s.stopping = false
+					return s.print(trouble("not stopped: "+err.Error(), s.width))
+				})
 			}
 			return nil
 		}
@@ -82,12 +85,12 @@ func (s *screen) interrupt() tea.Cmd {
 	return tea.Quit
 }
 
-func (s *screen) onSent(msg sentMsg) tea.Cmd {
+func (s *screen) onSent(m Note, err error) tea.Cmd {
 	s.sending = false
-	if msg.err != nil {
-		return tea.Batch(s.print(trouble("not sent: "+msg.err.Error(), s.width)), s.send())
+	if err != nil {
+		return tea.Batch(s.print(trouble("not sent: "+err.Error(), s.width)), s.send())
 	}
-	return tea.Batch(s.follow(Note{ID: msg.id, Text: msg.text}), s.send())
+	return tea.Batch(s.follow(m), s.send())
 }
 
 // follow waits until a message has ended.
@@ -97,30 +100,32 @@ func (s *screen) follow(m Note) tea.Cmd {
 	}
 	s.waiting = append(s.waiting, m.ID)
 	follow := func() tea.Msg {
-		state, err := s.c.Await(s.ctx, m.ID, func(e event.Event) { s.post(eventMsg{m.ID, e}) })
-		return endedMsg{m.ID, m.Text, state, err}
+		state, err := s.c.Await(s.ctx, m.ID, func(e event.Event) {
+			s.post(update(func() tea.Cmd { return s.onEvent(m.ID, e) }))
+		})
+		return update(func() tea.Cmd { return s.onEnded(m, state, err) })
 	}
 	return tea.Batch(follow, s.tick())
 }
 
 // onEvent handles questions of every message and everything else of the oldest one:
 // messages that joined its turn get the same events.
-func (s *screen) onEvent(msg eventMsg) tea.Cmd {
-	if !slices.Contains(s.waiting, msg.id) {
+func (s *screen) onEvent(id string, e event.Event) tea.Cmd {
+	if !slices.Contains(s.waiting, id) {
 		return nil
 	}
-	cmd := s.onQuestion(msg.event)
-	if s.waiting[0] != msg.id {
+	cmd := s.onQuestion(e)
+	if s.waiting[0] != id {
 		return cmd
 	}
-	switch msg.event.Kind {
+	switch e.Kind {
 	case event.Text:
-		s.streamed.WriteString(msg.event.Text)
+		s.streamed.WriteString(e.Text)
 	case event.Reset, event.ToolStart:
 		s.streamed.Reset()
 	case event.Retry, event.ToolProgress, event.ToolDone, event.Approval, event.TurnJoined, event.Done:
 	}
-	if label := eventLabel(msg.event); label != "" && !s.stopping {
+	if label := eventLabel(e); label != "" && !s.stopping {
 		s.label = text.Line(clean(label))
 	}
 	return cmd
@@ -128,7 +133,9 @@ func (s *screen) onEvent(msg eventMsg) tea.Cmd {
 
 // watch shows background replies as they arrive.
 func (s *screen) watch() tea.Msg {
-	s.background.watch(s.ctx, func(r domain.BackgroundReply) { s.post(backgroundMsg{r}) })
+	s.background.watch(s.ctx, func(r domain.BackgroundReply) {
+		s.post(update(func() tea.Cmd { return s.onBackground(r) }))
+	})
 	return nil
 }
 
@@ -142,22 +149,22 @@ func (s *screen) onBackground(r domain.BackgroundReply) tea.Cmd {
 	return s.print(head + "\n" + outcome(r.Status, r.Text, s.width))
 }
 
-func (s *screen) onEnded(msg endedMsg) tea.Cmd {
-	s.waiting = slices.DeleteFunc(s.waiting, func(id string) bool { return id == msg.id })
+func (s *screen) onEnded(m Note, state domain.Reply, err error) tea.Cmd {
+	s.waiting = slices.DeleteFunc(s.waiting, func(id string) bool { return id == m.ID })
 	s.begin()
 	if len(s.waiting) == 0 {
 		s.asked.clear()
 	}
 	switch {
-	case isNotFound(msg.err):
-		return s.print(trouble("never sent: "+text.Line(msg.text), s.width))
-	case msg.err != nil && s.ctx.Err() != nil:
+	case isNotFound(err):
+		return s.print(trouble("never sent: "+text.Line(m.Text), s.width))
+	case err != nil && s.ctx.Err() != nil:
 		return nil
-	case msg.err != nil:
-		return s.print(trouble(msg.err.Error(), s.width))
-	case msg.state.Turn != "" && s.shown[msg.state.Turn]:
+	case err != nil:
+		return s.print(trouble(err.Error(), s.width))
+	case state.Turn != "" && s.shown[state.Turn]:
 		return nil
 	}
-	s.shown[msg.state.Turn] = true
-	return s.print(outcome(msg.state.Status, msg.state.Text, s.width))
+	s.shown[state.Turn] = true
+	return s.print(outcome(state.Status, state.Text, s.width))
 }

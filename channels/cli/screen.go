@@ -8,42 +8,11 @@ import (
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-type (
-	// sentMsg is the result of sending a message.
-	sentMsg struct {
-		id, text string
-		err      error
-	}
-	// eventMsg is an event of a message.
-	eventMsg struct {
-		id    string
-		event event.Event
-	}
-	// endedMsg is the end of a message.
-	endedMsg struct {
-		id    string
-		text  string
-		state domain.Reply
-		err   error
-	}
-	backgroundMsg struct{ reply domain.BackgroundReply }
-	stopFailedMsg struct{ err error }
-	interruptMsg  struct{}
-	printedMsg    struct{}
-	frameMsg      struct{}
-)
-
-// decidedMsg is the result of answering a question.
-type decidedMsg struct {
-	question question
-	reply    string
-	err      error
-}
+// update is the message that all commands return: it runs in the program's loop, like
+// [screen.Update].
+type update func() tea.Cmd
 
 // screen draws the reply in progress and the input. Everything finished is printed
 // above it and kept by the terminal.
@@ -61,7 +30,7 @@ type screen struct {
 	opened        bool
 
 	unprinted []string // in pieces that fit
-	printing  bool     // waiting for a printedMsg
+	printing  bool     // until the current piece is printed
 
 	unsent   []string // messages to send next
 	sending  bool
@@ -72,7 +41,7 @@ type screen struct {
 	label    string
 	started  time.Time
 	frame    int
-	ticking  bool // waiting for a frameMsg
+	ticking  bool // until the next frame
 	stopping bool
 }
 
@@ -112,5 +81,11 @@ func (s *screen) tick() tea.Cmd {
 		return nil
 	}
 	s.ticking = true
-	return tea.Tick(frameTime, func(time.Time) tea.Msg { return frameMsg{} })
+	return tea.Tick(frameTime, func(time.Time) tea.Msg {
+		return update(func() tea.Cmd {
+			s.ticking = false
+			s.frame++
+			return s.tick()
+		})
+	})
 }

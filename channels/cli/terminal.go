@@ -39,7 +39,7 @@ func Terminal(ctx context.Context, c *Conversation, o TerminalOptions) error {
 	go func() {
 		select {
 		case <-o.Interrupt:
-			program.Send(interruptMsg{})
+			program.Send(update(m.interrupt))
 		case <-ctx.Done():
 		}
 	}()

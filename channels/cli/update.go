@@ -29,28 +29,8 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return s, nil
 	case tea.KeyPressMsg:
 		return s, s.press(msg)
-	case interruptMsg:
-		return s, s.interrupt()
-	case sentMsg:
-		return s, s.onSent(msg)
-	case eventMsg:
-		return s, s.onEvent(msg)
-	case endedMsg:
-		return s, s.onEnded(msg)
-	case backgroundMsg:
-		return s, s.onBackground(msg.reply)
-	case decidedMsg:
-		return s, s.onDecided(msg)
-	case stopFailedMsg:
-		s.stopping = false
-		return s, s.print(trouble("not stopped: "+msg.err.Error(), s.width))
-	case printedMsg:
-		s.printing = false
-		return s, s.flush()
-	case frameMsg:
-		s.ticking = false
-		s.frame++
-		return s, s.tick()
+	case update:
+		return s, msg()
 	}
 	var cmd tea.Cmd
 	s.input, cmd = s.input.Update(msg)

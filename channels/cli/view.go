@@ -75,7 +75,12 @@ func (s *screen) flush() tea.Cmd {
 	if piece == "" {
 		piece = " " // an empty line would not be printed
 	}
-	return tea.Sequence(tea.Println(piece), func() tea.Msg { return printedMsg{} })
+	return tea.Sequence(tea.Println(piece), func() tea.Msg {
+		return update(func() tea.Cmd {
+			s.printing = false
+			return s.flush()
+		})
+	})
 }
 
 func tail(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }

@@ -2,18 +2,17 @@ package doctor
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/holdfast-ai/holdfast/internal/build"
 	"github.com/holdfast-ai/holdfast/internal/node"
+	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // soundLimit is the size, in bytes, up to which the engine's database is checked.
@@ -76,29 +75,11 @@ func (d *doctor) checkEngineFile(ctx context.Context) {
 	case info.Size() > soundLimit:
 		d.ok("engine", "not running; its %d MB of data were not checked; `holdfast up` starts it", info.Size()>>20)
 	default:
-		if err := sound(ctx, path); err != nil {
+		if err := store.CheckFile(ctx, path); err != nil {
 			d.fail("engine", "move it away, with its -wal and -shm files, to start with an empty engine; conversations are in the store and are kept",
-				"%s is damaged: %v", path, err)
+				"%s: %v", path, err)
 			return
 		}
 		d.ok("engine", "not running, data intact; `holdfast up` starts it")
 	}
-}
-
-// sound checks the integrity of an SQLite file.
-func sound(ctx context.Context, path string) error {
-	location := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=rw&_pragma=busy_timeout(2000)"}
-	db, err := sql.Open("sqlite", location.String())
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	var found string
-	if err := db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
-		return err
-	}
-	if found != "ok" {
-		return errors.New(found)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -21,9 +20,9 @@ func (d *doctor) checkMCP(ctx context.Context) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		setting := "tools.mcp.servers." + name
-		reason := &lastMessage{}
+		reason := &lastWarning{}
 		servers, err := mcp.New(mcp.Options{ //nolint:contextcheck // closed below
-			Servers: []mcp.Server{node.MCPServer(name, configured[name])}, Dir: dir, Version: build.Version, Logger: slog.New(reason),
+			Servers: []mcp.Server{node.MCPServer(name, configured[name])}, Dir: dir, Version: build.Version, Logger: reason.logger(),
 		})
 		if err != nil {
 			d.fail("mcp", "correct "+setting, "%v", err)

@@ -69,28 +69,45 @@ func inspect(ctx context.Context, dsn string) (Condition, error) {
 		return Condition{}, err
 	}
 	d := &sqliteDB{path: path}
-	db, err := sql.Open("sqlite", d.dsn(url.Values{
-		"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {"busy_timeout(2000)"},
-	}))
+	if info.Size() <= inspectLimit {
+		err := CheckFile(ctx, path)
+		if errors.Is(err, errDamaged) {
+			return Condition{}, fmt.Errorf("%s: it is %w; move it away together with its -wal and -shm files, or restore a backup", path, err)
+		}
+		if err != nil {
+			return Condition{}, d.explain(err)
+		}
+	}
+	db, err := d.openExisting()
 	if err != nil {
 		return Condition{}, err
 	}
 	defer db.Close()
-	if info.Size() <= inspectLimit {
-		if err := quickCheck(ctx, db, path); err != nil {
-			return Condition{}, d.explain(err)
-		}
-	}
 	return examine(ctx, db, d, "sqlite", `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'goose_db_version')`)
 }
 
-func quickCheck(ctx context.Context, db *sql.DB, path string) error {
+// openExisting opens the file without creating it.
+func (d *sqliteDB) openExisting() (*sql.DB, error) {
+	return sql.Open("sqlite", d.dsn(url.Values{
+		"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {"busy_timeout(2000)"},
+	}))
+}
+
+var errDamaged = errors.New("damaged")
+
+// CheckFile checks an SQLite file for damage without changing it.
+func CheckFile(ctx context.Context, path string) error {
+	db, err := (&sqliteDB{path: path}).openExisting()
+	if err != nil {
+		return err
+	}
+	defer db.Close()
 	var found string
 	if err := db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
 		return err
 	}
 	if found != "ok" {
-		return fmt.Errorf("%s: it is damaged (%s); move it away together with its -wal and -shm files, or restore a backup", path, found)
+		return fmt.Errorf("%w (%s)", errDamaged, found)
 	}
 	return nil
 }

@@ -1,0 +1,27 @@
+package doctor
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+)
+
+// lastWarning is what a logger writes to. Read it once nothing logs any more.
+type lastWarning struct{ bytes.Buffer }
+
+func (l *lastWarning) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// text returns the last warning or error in parentheses, or "" if there was none.
+func (l *lastWarning) text() string {
+	lines := bytes.Split(bytes.TrimSpace(l.Bytes()), []byte("\n"))
+	var record struct{ Msg, Err string }
+	if json.Unmarshal(lines[len(lines)-1], &record) != nil {
+		return ""
+	}
+	if record.Err != "" {
+		record.Msg += ": " + record.Err
+	}
+	return " (" + record.Msg + ")"
+}
