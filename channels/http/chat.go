@@ -117,8 +117,7 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	msg.Chat = cmp.Or(r.Header.Get(sessionHeader), request.User, "chat-"+msg.PlatformID)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	answer := a.follow(ctx, msg.PlatformID)
-	accepted, err := a.accept(ctx, msg)
+	answer, err := a.ask(ctx, msg)
 	if err != nil {
 		w.Header().Del(retryHeader)
 		return err
@@ -126,10 +125,10 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	w.Header().Set(sessionHeader, msg.Chat)
 	completion := completion{ID: msg.PlatformID, Created: time.Now().Unix(), Model: cmp.Or(request.Model, a.options.Models[0])}
 	if request.Stream {
-		a.streamChat(ctx, w, answer, completion, accepted.Duplicate, request.StreamOptions.IncludeUsage)
+		a.streamChat(ctx, w, answer, completion, request.StreamOptions.IncludeUsage)
 		return nil
 	}
-	state, err := answer.await(ctx, waiting{known: accepted.Duplicate})
+	state, err := answer.await(ctx, waiting{})
 	if err != nil {
 		return interrupted(msg.PlatformID)
 	}

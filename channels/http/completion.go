@@ -62,7 +62,7 @@ func (c completion) chunk(choices ...choice) completion {
 
 // streamChat answers in chunks. An interrupted or failed turn ends with an error
 // instead of a finish reason, as OpenAI's API does.
-func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answer, c completion, known, usage bool) {
+func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answer, c completion, usage bool) {
 	events := newStream(w)
 	if err := events.send("", c.chunk(choice{Delta: &speech{Role: "assistant", Content: new("")}})); err != nil {
 		return
@@ -78,7 +78,6 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	keepAlive := func() error { return events.send("", c.chunk(choice{Delta: &speech{}})) }
 	var text streamText
 	state, err := an.await(ctx, waiting{
-		known: known,
 		on: func(e event.Event) error {
 			if e.Kind == event.Approval {
 				return events.send("", c.chunk(choice{Delta: &speech{Reasoning: question(e)}}))
@@ -110,7 +109,7 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 
 func turnFailed(state domain.Reply) *apiError {
 	reason := cmp.Or(state.Text, "the turn ended without an answer")
-	return &apiError{status: nethttp.StatusBadGateway, detail: ErrorDetail{Type: typeTurnFailed, Message: reason}}
+	return newError(nethttp.StatusBadGateway, typeTurnFailed, "", reason)
 }
 
 // question asks for approval of a tool call.

@@ -33,24 +33,26 @@ type apiError struct {
 // Error implements error.
 func (e *apiError) Error() string { return e.detail.Message }
 
+func newError(status int, kind, param, message string) *apiError {
+	return &apiError{status, ErrorDetail{Type: kind, Param: param, Message: message}}
+}
+
 func invalid(param, message string) *apiError {
-	return &apiError{status: nethttp.StatusBadRequest, detail: ErrorDetail{Type: typeInvalid, Param: param, Message: message}}
+	return newError(nethttp.StatusBadRequest, typeInvalid, param, message)
 }
 
 func forbidden(message string) *apiError {
-	return &apiError{status: nethttp.StatusForbidden, detail: ErrorDetail{Type: typePermission, Message: message}}
+	return newError(nethttp.StatusForbidden, typePermission, "", message)
 }
 
 func notFound(message string) *apiError {
-	return &apiError{status: nethttp.StatusNotFound, detail: ErrorDetail{Type: typeNotFound, Message: message}}
+	return newError(nethttp.StatusNotFound, typeNotFound, "", message)
 }
 
 // interrupted reports that the wait for an accepted message ended early.
 func interrupted(id string) *apiError {
-	return &apiError{status: nethttp.StatusServiceUnavailable, detail: ErrorDetail{
-		Type:    typeInterrupted,
-		Message: "the wait was interrupted, but the message is still being processed: get its reply from /v1/messages/" + id + ", or send it again with the same ID",
-	}}
+	return newError(nethttp.StatusServiceUnavailable, typeInterrupted, "",
+		"the wait was interrupted, but the message is still being processed: get its reply from /v1/messages/"+id+", or send it again with the same ID")
 }
 
 // asAPIError translates an error of the backend for the client.
@@ -60,17 +62,11 @@ func asAPIError(err error) *apiError {
 	}
 	switch {
 	case errors.Is(err, domain.ErrConflict):
-		return &apiError{status: nethttp.StatusConflict, detail: ErrorDetail{
-			Type: typeConflict, Param: "id",
-			Message: domain.ErrConflict.Error() + ": use a new ID for a new text or session",
-		}}
+		return newError(nethttp.StatusConflict, typeConflict, "id", domain.ErrConflict.Error()+": use a new ID for a new text or session")
 	case errors.Is(err, domain.ErrNotFound):
 		return notFound("message or session not found")
 	}
-	return &apiError{status: nethttp.StatusServiceUnavailable, detail: ErrorDetail{
-		Type:    typeUnavailable,
-		Message: err.Error() + ": try again; use the same ID for a message",
-	}}
+	return newError(nethttp.StatusServiceUnavailable, typeUnavailable, "", err.Error()+": try again; use the same ID for a message")
 }
 
 // handlerFunc is a handler that may return an error, as long as it has not written a

@@ -36,10 +36,8 @@ func authorized(token string, next handlerFunc) handlerFunc {
 		got := sha256.Sum256([]byte(strings.TrimSpace(given)))
 		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
-			return &apiError{status: nethttp.StatusUnauthorized, detail: ErrorDetail{
-				Type:    typeAuthentication,
-				Message: "missing or wrong token: send the header Authorization: Bearer TOKEN, with the token of channels.http.token",
-			}}
+			return newError(nethttp.StatusUnauthorized, typeAuthentication, "",
+				"missing or wrong token: send the header Authorization: Bearer TOKEN, with the token of channels.http.token")
 		}
 		return next(w, r)
 	}

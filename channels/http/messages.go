@@ -28,12 +28,11 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	answer := a.follow(ctx, msg.PlatformID)
-	accepted, err := a.accept(ctx, msg)
+	answer, err := a.ask(ctx, msg)
 	if err != nil {
 		return err
 	}
-	state, err := answer.await(ctx, waiting{known: accepted.Duplicate})
+	state, err := answer.await(ctx, waiting{})
 	if err != nil {
 		return interrupted(msg.PlatformID)
 	}
@@ -59,9 +58,9 @@ func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	answer := a.follow(ctx, r.PathValue("id"))
+	answer.known = true
 	events := newStream(w)
 	state, err := answer.await(ctx, waiting{
-		known: true,
 		on: func(e event.Event) error {
 			name := string(e.Kind)
 			e.Kind = "" // it is the event's name

@@ -42,11 +42,9 @@ func (a *api) read(w nethttp.ResponseWriter, r *nethttp.Request) ([]byte, error)
 }
 
 func (a *api) tooLarge() *apiError {
-	return &apiError{status: nethttp.StatusRequestEntityTooLarge, detail: ErrorDetail{
-		Type: typeTooLarge, Param: "text",
-		Message: fmt.Sprintf("too large: a text may have up to %d bytes and a request up to %d; put longer text into a file in the workspace and name the file",
-			a.options.MaxText, a.options.MaxText*bodyFactor),
-	}}
+	return newError(nethttp.StatusRequestEntityTooLarge, typeTooLarge, "text",
+		fmt.Sprintf("too large: a text may have up to %d bytes and a request up to %d; put longer text into a file in the workspace and name the file",
+			a.options.MaxText, a.options.MaxText*bodyFactor))
 }
 
 // decode reads a JSON body. If strict, unknown fields are errors.

@@ -49,9 +49,7 @@ func unknownPath(_ nethttp.ResponseWriter, r *nethttp.Request) error {
 func wrongMethod(right string) handlerFunc {
 	return func(w nethttp.ResponseWriter, r *nethttp.Request) error {
 		w.Header().Set("Allow", right)
-		return &apiError{status: nethttp.StatusMethodNotAllowed, detail: ErrorDetail{
-			Type: typeInvalid, Message: "use " + right + " here, not " + r.Method,
-		}}
+		return newError(nethttp.StatusMethodNotAllowed, typeInvalid, "", "use "+right+" here, not "+r.Method)
 	}
 }
 

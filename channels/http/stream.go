@@ -20,6 +20,7 @@ const (
 type answer struct {
 	api    *api
 	id     string // as the client knows the message
+	known  bool   // the message was accepted earlier, so it may have ended
 	events chan event.Event
 }
 
@@ -41,9 +42,16 @@ func (a *api) follow(ctx context.Context, id string) *answer {
 	return an
 }
 
+// ask accepts a message and follows it.
+func (a *api) ask(ctx context.Context, msg domain.Inbound) (*answer, error) {
+	an := a.follow(ctx, msg.PlatformID)
+	accepted, err := a.accept(ctx, msg)
+	an.known = accepted.Duplicate
+	return an, err
+}
+
 // waiting says how a handler waits for an answer.
 type waiting struct {
-	known bool                    // the message was accepted earlier, so it may have ended
 	on    func(event.Event) error // called for every event except the last; may be nil
 	every time.Duration           // interval of idle; 0: never
 	idle  func() error
@@ -51,7 +59,7 @@ type waiting struct {
 
 // await waits until the message has ended, or on or idle returns an error.
 func (an *answer) await(ctx context.Context, w waiting) (domain.Reply, error) {
-	if w.known {
+	if an.known {
 		if state, err := an.state(ctx); err != nil || state.Status.Ended() {
 			return state, err
 		}

@@ -18,27 +18,28 @@ type runs struct {
 	ui        string // URL of the embedded engine's UI, if any
 }
 
-// openRuns connects to the configured Temporal, or to the engine that runs on this
-// home. The caller closes the connection.
-func openRuns(ctx context.Context, env environment) (runs, error) {
+// withRuns calls f with the runs of the configured Temporal, or of the engine that runs
+// on this home.
+func withRuns(ctx context.Context, env environment, f func(runs) error) error {
 	cfg, log, err := env.load(io.Discard)
 	if err != nil {
-		return runs{}, err
+		return err
 	}
 	address := cfg.Temporal.Address
 	if address == "" {
 		if address, err = runningEngine(cfg); err != nil {
-			return runs{}, err
+			return err
 		}
 		if !node.Listens(ctx, address) {
-			return runs{}, fmt.Errorf("the engine of %s does not answer at %s: start it with `holdfast up`", cfg.Home, address)
+			return fmt.Errorf("the engine of %s does not answer at %s: start it with `holdfast up`", cfg.Home, address)
 		}
 	}
 	connected, err := node.Connect(ctx, cfg, address, log)
 	if err != nil {
-		return runs{}, err
+		return err
 	}
-	return runs{temporal: connected, namespace: cfg.Temporal.Namespace, ui: runningUI(ctx, cfg)}, nil
+	defer connected.Close()
+	return f(runs{temporal: connected, namespace: cfg.Temporal.Namespace, ui: runningUI(ctx, cfg)})
 }
 
 // uiLink is the page of a run in the UI; without a run ID, of the latest run.

@@ -14,12 +14,9 @@ import (
 func runsShowCommand(env environment) *cobra.Command {
 	var runID string
 	cmd := newCommand("show ID", "Show a run and its steps, by session key or workflow ID", func(cmd *cobra.Command, args []string) error {
-		r, err := openRuns(cmd.Context(), env)
-		if err != nil {
-			return err
-		}
-		defer r.temporal.Close()
-		return r.show(cmd.Context(), cmd.OutOrStdout(), args[0], runID)
+		return withRuns(cmd.Context(), env, func(r runs) error {
+			return r.show(cmd.Context(), cmd.OutOrStdout(), args[0], runID)
+		})
 	})
 	cmd.Flags().StringVar(&runID, "run", "", "run ID; default: the latest run")
 	return cmd

@@ -14,12 +14,9 @@ const stopTimeout = 10 * time.Second
 
 func runsStopCommand(env environment) *cobra.Command {
 	return newCommand("stop ID", "Stop a run and its turn, by session key or workflow ID", func(cmd *cobra.Command, args []string) error {
-		r, err := openRuns(cmd.Context(), env)
-		if err != nil {
-			return err
-		}
-		defer r.temporal.Close()
-		return r.stop(cmd.Context(), cmd.OutOrStdout(), args[0])
+		return withRuns(cmd.Context(), env, func(r runs) error {
+			return r.stop(cmd.Context(), cmd.OutOrStdout(), args[0])
+		})
 	})
 }
 

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -22,28 +21,24 @@ const modelTimeout = 5 * time.Second
 // checkModel reports which model is used and why, and lists the models of its provider,
 // which is free.
 func (d *doctor) checkModel(ctx context.Context) {
-	if d.cfg.Model == node.DemoModel || d.cfg.Model == node.DemoModel+"/"+node.DemoModel {
-		d.ok("model", "the built-in demo, chosen by the setting model")
-		return
-	}
-	choice, err := llm.Choose(d.cfg.Model, node.Configured(d.cfg))
-	why := "chosen by the setting model"
-	if d.cfg.Model == "" {
-		why = "the first provider with a key; change it with the setting model"
-	}
-	if errors.Is(err, llm.ErrNoProvider) && d.cfg.Model == "" {
-		local, found := node.LocalOllama(ctx)
-		if !found {
-			d.warn("model", "set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key in the environment or under providers in the config, or start Ollama",
-				"using the built-in demo, which is not a language model: no provider has a key, and Ollama is not running here")
-			return
-		}
-		choice, err = local, nil
-		why = "no provider has a key; this is the first model of the local Ollama"
-	}
+	choice, err := node.ChooseModel(ctx, d.cfg)
 	if err != nil {
 		d.fail("model", "set model to provider/model of a provider with a key", "%v", err)
 		return
+	}
+	why := "chosen by the setting model"
+	switch {
+	case node.IsDemo(choice) && d.cfg.Model == "":
+		d.warn("model", "set OPENAI_API_KEY, ANTHROPIC_API_KEY or another provider's key in the environment or under providers in the config, or start Ollama",
+			"using the built-in demo, which is not a language model: no provider has a key, and Ollama is not running here")
+		return
+	case node.IsDemo(choice):
+		d.ok("model", "the built-in demo, %s", why)
+		return
+	case d.cfg.Model == "" && choice.APIKey == "":
+		why = "no provider has a key; this is the first model of the local Ollama"
+	case d.cfg.Model == "":
+		why = "the first provider with a key; change it with the setting model"
 	}
 	d.ok("model", "%s/%s, %s", choice.Name, choice.Model, why)
 	d.askProvider(ctx, choice)

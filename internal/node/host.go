@@ -33,8 +33,17 @@ func ReachAgent(
 	ctx context.Context, failed context.CancelCauseFunc, cfg config.Config, log *slog.Logger, interrupt <-chan struct{},
 ) (_ APIAgent, leave func(), err error) {
 	token := cfg.Channels.HTTP.Token.Reveal()
-	deadline := time.Now().Add(hostTimeout)
-	for {
+	ctx, cancel := context.WithCancelCause(ctx)
+	reached := make(chan struct{})
+	defer close(reached)
+	go func() { // an interrupt aborts only this: an open node must outlive it to stop the turn
+		select {
+		case <-interrupt:
+			cancel(cli.ErrInterrupted)
+		case <-reached:
+		}
+	}()
+	for deadline := time.Now().Add(hostTimeout); ; {
 		if url := FindAPI(ctx, cfg); url != "" {
 			return APIAgent{client.New(url, token)}, func() {}, nil
 		}
@@ -42,44 +51,22 @@ func ReachAgent(
 			return APIAgent{}, nil, fmt.Errorf("no starter answers at %s (channels.http.listen), and temporal.address is set: "+
 				"run `holdfast starter` and `holdfast worker`, or `holdfast up`", cfg.Channels.HTTP.Listen)
 		}
-		n, err := hostNode(ctx, cfg, log, interrupt)
-		if err == nil {
+		n, err := Open(ctx, cfg, log, Roles{Engine: true, Worker: true, Starter: true, Private: true})
+		if err == nil && ctx.Err() == nil {
 			return APIAgent{client.New(n.APIURL(), token)}, n.runBeside(failed), nil //nolint:contextcheck // the agent must outlive an interrupt
 		}
-		if !errors.Is(err, engine.ErrInUse) || time.Now().After(deadline) {
+		if err == nil {
+			n.Close()
+		}
+		if ctx.Err() == nil && (!errors.Is(err, engine.ErrInUse) || time.Now().After(deadline)) {
 			return APIAgent{}, nil, err
 		}
 		select {
-		case <-interrupt:
-			return APIAgent{}, nil, cli.ErrInterrupted
 		case <-ctx.Done():
 			return APIAgent{}, nil, context.Cause(ctx)
 		case <-time.After(hostInterval):
 		}
 	}
-}
-
-// hostNode opens a private node. An interrupt aborts only the start: an open node must
-// outlive it to stop the turn.
-func hostNode(ctx context.Context, cfg config.Config, log *slog.Logger, interrupt <-chan struct{}) (*Node, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	opened := make(chan struct{})
-	defer close(opened)
-	go func() {
-		select {
-		case <-interrupt:
-			cancel(cli.ErrInterrupted)
-		case <-opened:
-		}
-	}()
-	n, err := Open(ctx, cfg, log, Roles{Engine: true, Worker: true, Starter: true, Private: true})
-	if ctx.Err() == nil {
-		return n, err
-	}
-	if n != nil {
-		n.Close()
-	}
-	return nil, context.Cause(ctx)
 }
 
 // runBeside runs the node in the background until stop is called. It calls failed if

@@ -29,21 +29,33 @@ type Model struct {
 	Close func()
 }
 
-// OpenModel opens the configured model. Without one it takes the first provider with a
-// key, else a local Ollama, else the demo model. m counts its calls.
-func OpenModel(ctx context.Context, cfg config.Config, log *slog.Logger, m *metrics.Metrics) (Model, error) {
+// ChooseModel returns the configured model. Without one it returns the first provider
+// with a key, else a local Ollama, else the demo model.
+func ChooseModel(ctx context.Context, cfg config.Config) (llm.Choice, error) {
 	if cfg.Model == DemoModel || cfg.Model == DemoModel+"/"+DemoModel {
-		return openDemo(m), nil
+		return llm.Choice{}, nil
 	}
 	choice, err := llm.Choose(cfg.Model, Configured(cfg))
 	if errors.Is(err, llm.ErrNoProvider) && cfg.Model == "" {
-		if choice, found := LocalOllama(ctx); found {
-			return OpenChoice(choice, cfg, m)
+		if choice, found := localOllama(ctx); found {
+			return choice, nil
 		}
-		return openDemo(m), nil
+		return llm.Choice{}, nil
 	}
+	return choice, err
+}
+
+// IsDemo reports whether [ChooseModel] chose the demo model, which has no provider.
+func IsDemo(c llm.Choice) bool { return c.BaseURL == "" }
+
+// OpenModel opens the model of [ChooseModel] with its fallbacks. m counts its calls.
+func OpenModel(ctx context.Context, cfg config.Config, log *slog.Logger, m *metrics.Metrics) (Model, error) {
+	choice, err := ChooseModel(ctx, cfg)
 	if err != nil {
 		return Model{}, fmt.Errorf("choose a model: %w", err)
+	}
+	if IsDemo(choice) {
+		return openDemo(m), nil
 	}
 	first, err := OpenChoice(choice, cfg, m)
 	if err != nil || len(cfg.Fallbacks) == 0 {
@@ -138,8 +150,8 @@ func openDemo(m *metrics.Metrics) Model {
 // ollamaTimeout bounds the search for a local Ollama.
 const ollamaTimeout = 300 * time.Millisecond
 
-// LocalOllama returns the first model of an Ollama running on this machine.
-func LocalOllama(ctx context.Context) (llm.Choice, bool) {
+// localOllama returns the first model of an Ollama running on this machine.
+func localOllama(ctx context.Context) (llm.Choice, bool) {
 	choice, err := llm.Choose("ollama/any", []llm.Configured{{Name: "ollama"}})
 	if err != nil {
 		return llm.Choice{}, false

@@ -54,13 +54,11 @@ func (m message) text() string {
 	return string(*m.Content)
 }
 
-// toolCall is a tool call as in the chat completion API, or flat.
+// toolCall is a tool call as in the chat completion API.
 type toolCall struct {
-	ID        string    `json:"id"`
-	Type      string    `json:"type,omitempty"`
-	Function  function  `json:"function,omitzero"`
-	Name      string    `json:"name,omitempty"`
-	Arguments looseJSON `json:"arguments,omitempty"`
+	ID       string   `json:"id"`
+	Type     string   `json:"type,omitempty"`
+	Function function `json:"function,omitzero"`
 }
 
 type function struct {

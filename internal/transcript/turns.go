@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -75,8 +74,7 @@ func (k *turnMaker) completion(m message, past bool) {
 	var calls []domain.ToolCall
 	for _, call := range m.ToolCalls {
 		calls = append(calls, domain.ToolCall{
-			ID: call.ID, Name: callName(cmp.Or(call.Function.Name, call.Name)),
-			Arguments: callArguments(string(cmp.Or(call.Function.Arguments, call.Arguments))),
+			ID: call.ID, Name: callName(call.Function.Name), Arguments: callArguments(string(call.Function.Arguments)),
 		})
 	}
 	if last := k.last(); last != nil && last.Role == domain.RoleAssistant && len(last.ToolCalls) == 0 {
