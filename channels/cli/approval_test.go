@@ -55,7 +55,7 @@ func (f *fixture) ask(t *testing.T) *asked {
 	in, terminal := io.Pipe()
 	a := &asked{errs: newOutput(), out: newOutput(), terminal: terminal, ended: make(chan error, 1)}
 	go func() {
-		a.ended <- cli.Ask(f.ctx, f.chat(), "push it", cli.AskOptions{In: in, Out: a.out, Err: a.errs})
+		a.ended <- cli.Ask(f.ctx, f.chat(), "push it", cli.LinesOptions{In: in, Typing: true, Out: a.out, Err: a.errs})
 	}()
 	t.Cleanup(func() { _ = terminal.Close() })
 	a.m = f.accepted(t, 0)
@@ -137,7 +137,7 @@ func TestAskedMeanwhile(t *testing.T) {
 		require.NoError(t, <-a.ended)
 
 		errs, ended := newOutput(), make(chan error, 1)
-		go func() { ended <- cli.Ask(f.ctx, f.chat(), "again", cli.AskOptions{Out: io.Discard, Err: errs}) }()
+		go func() { ended <- cli.Ask(f.ctx, f.chat(), "again", cli.LinesOptions{Out: io.Discard, Err: errs}) }()
 		again := f.accepted(t, 1)
 		for range 2 {
 			f.emit(again, asks("ab12", "git push"))

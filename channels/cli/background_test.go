@@ -89,11 +89,11 @@ func TestBackgroundRepliesStartWithTheFirstMessage(t *testing.T) {
 		f.say(fmt.Sprintf("early %d", i), "early")
 	}
 	out := newOutput()
-	require.NoError(t, cli.Ask(f.ctx, f.chat(), "remind me", cli.AskOptions{Out: out}))
+	require.NoError(t, cli.Ask(f.ctx, f.chat(), "remind me", cli.LinesOptions{Out: out}))
 	for i := range 150 {
 		f.say(fmt.Sprintf("late %d", i), fmt.Sprintf("late %d.", i))
 	}
-	require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.AskOptions{Out: out}))
+	require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.LinesOptions{Out: out}))
 	require.Equal(t, "echo: remind me\necho: hi\n", out.String(), "Ask prints only the reply to its message")
 
 	l := f.lines()

@@ -27,7 +27,7 @@ func TestAsk(t *testing.T) {
 		})
 		var out bytes.Buffer
 		f.options.Session = "a/b"
-		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.AskOptions{Out: &out}))
+		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.LinesOptions{Out: &out}))
 		require.Equal(t, "**hi**\n\n- `a`\n", out.String())
 		require.Equal(t, "a/b", f.accepted(t, 0).Chat)
 		unseen, err := f.chat().Unseen()
@@ -43,7 +43,7 @@ func TestAsk(t *testing.T) {
 		control, tty, err := pty.Open()
 		require.NoError(t, err)
 		defer control.Close()
-		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.AskOptions{Out: tty, Err: io.Discard}))
+		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.LinesOptions{Out: tty, Err: io.Discard}))
 		require.NoError(t, tty.Close())
 		line, err := bufio.NewReader(control).ReadString('\n')
 		require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestAsk(t *testing.T) {
 			return &channeltest.Answer{Reply: "No answer.\nTry again.", Status: domain.ReplyFailed}
 		})
 		var out bytes.Buffer
-		err := cli.Ask(f.ctx, f.chat(), "hi", cli.AskOptions{Out: &out})
+		err := cli.Ask(f.ctx, f.chat(), "hi", cli.LinesOptions{Out: &out})
 		require.EqualError(t, err, "No answer. Try again.")
 		require.ErrorAs(t, err, new(*cli.TurnError))
 		require.Empty(t, out.String())
@@ -67,7 +67,7 @@ func TestAsk(t *testing.T) {
 		f := setup(t, nil)
 		f.backend.FailAccept(2)
 		var out bytes.Buffer
-		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.AskOptions{Out: &out}))
+		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.LinesOptions{Out: &out}))
 		require.Equal(t, "echo: hi\n", out.String())
 		require.Len(t, f.backend.Accepted(), 1)
 	})
@@ -75,7 +75,7 @@ func TestAsk(t *testing.T) {
 	t.Run("a refused message is an error and leaves no note", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, nil)
-		err := cli.Ask(f.ctx, f.chat(), " ", cli.AskOptions{Out: new(bytes.Buffer)})
+		err := cli.Ask(f.ctx, f.chat(), " ", cli.LinesOptions{Out: new(bytes.Buffer)})
 		require.Equal(t, 400, remote.As(err).Status)
 		unseen, err := f.chat().Unseen()
 		require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestAsk(t *testing.T) {
 		interrupt := make(chan struct{})
 		asked := make(chan error, 1)
 		var out bytes.Buffer
-		go func() { asked <- cli.Ask(f.ctx, f.chat(), "hi", cli.AskOptions{Out: &out, Interrupt: interrupt}) }()
+		go func() { asked <- cli.Ask(f.ctx, f.chat(), "hi", cli.LinesOptions{Out: &out, Interrupt: interrupt}) }()
 		first := f.accepted(t, 0)
 		close(interrupt)
 		require.Equal(t, "/stop", f.accepted(t, 1).Text)
@@ -105,7 +105,7 @@ func TestUnseen(t *testing.T) {
 	for i, text := range []string{"one", "two\nlines"} {
 		killed, kill := context.WithCancel(f.ctx)
 		asked := make(chan error, 1)
-		go func() { asked <- cli.Ask(killed, f.chat(), text, cli.AskOptions{Out: new(bytes.Buffer)}) }()
+		go func() { asked <- cli.Ask(killed, f.chat(), text, cli.LinesOptions{Out: new(bytes.Buffer)}) }()
 		f.accepted(t, i)
 		kill()
 		require.ErrorIs(t, <-asked, context.Canceled)
@@ -166,7 +166,7 @@ func TestLines(t *testing.T) {
 		away.Agent = unreachable{}
 		gone, cancel := context.WithCancel(f.ctx)
 		cancel()
-		require.Error(t, cli.Ask(gone, cli.New(away), "lost", cli.AskOptions{Out: new(bytes.Buffer)}))
+		require.Error(t, cli.Ask(gone, cli.New(away), "lost", cli.LinesOptions{Out: new(bytes.Buffer)}))
 		var out, errs bytes.Buffer
 		require.NoError(t, cli.Lines(f.ctx, f.chat(), cli.LinesOptions{In: strings.NewReader(""), Out: &out, Err: &errs}))
 		require.Equal(t, "never sent: lost\n", errs.String())

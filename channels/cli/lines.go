@@ -10,13 +10,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// LinesOptions say where [Lines] reads and writes.
+// LinesOptions say where [Ask] and [Lines] read and write.
 type LinesOptions struct {
 	In        io.Reader
 	Out       io.Writer        // replies
 	Err       io.Writer        // errors and questions
 	Typing    bool             // In is the terminal of a person who can answer questions
-	Prompt    string           // before each line
+	Prompt    string           // of [Lines], before each line
 	Interrupt <-chan struct{}  // closed to stop the turn and leave
 	Progress  func() *Progress // called for each wait; nil: none
 }

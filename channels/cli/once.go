@@ -8,20 +8,11 @@ import (
 	"sync"
 )
 
-// AskOptions say where [Ask] reads and writes.
-type AskOptions struct {
-	In        io.Reader       // terminal of a person who can answer questions; nil: no person is present
-	Out       io.Writer       // the reply only
-	Err       io.Writer       // questions
-	Interrupt <-chan struct{} // closed to stop the turn
-	Progress  *Progress       // nil: none
-}
-
 // Ask sends a message and prints the reply. When interrupted it stops the turn, waits
 // a moment for its end and returns [ErrInterrupted]. A failed turn is a [TurnError].
-func Ask(ctx context.Context, c *Conversation, text string, o AskOptions) error {
-	d := &dialogue{c: c, progress: o.Progress, w: o.Err, out: o.Out}
-	if o.In != nil {
+func Ask(ctx context.Context, c *Conversation, text string, o LinesOptions) error {
+	d := &dialogue{c: c, progress: o.progress(), w: o.Err, out: o.Out}
+	if o.Typing {
 		// Read only once a question is open: other input is meant for the shell.
 		d.typed = sync.OnceValue(func() <-chan string {
 			lines, _ := readLines(o.In)

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bytes"
 	"context"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -51,9 +50,7 @@ func setup(t *testing.T, answer func(domain.Inbound) *channeltest.Answer) *fixtu
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	t.Cleanup(cancel)
 	f := &fixture{ctx: ctx, backend: channeltest.NewBackend(answer)}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	channel, err := http.New(http.Options{Listener: listener, Version: "v1"})
+	channel, err := http.New(http.Options{Listen: "127.0.0.1:0", Version: "v1"})
 	require.NoError(t, err)
 	serving, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)

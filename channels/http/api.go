@@ -2,7 +2,6 @@ package http
 
 import (
 	"log/slog"
-	"net"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -20,12 +19,10 @@ const (
 
 // Options are the settings of a [Channel]. The zero value listens on loopback.
 type Options struct {
-	Listen    string        // host:port; empty: 127.0.0.1:8090. Ignored with a Listener
-	Listener  net.Listener  // already open; the channel closes it
+	Listen    string        // host:port; empty: 127.0.0.1:8090
 	Token     string        // bearer token required of clients; empty: none, loopback only
 	MaxText   int           // bytes of a message's text; 0: 1 MB. A body may be 8 times as large
 	KeepAlive time.Duration // interval of keep-alives in a stream; 0: 15 s
-	Models    []string      // listed by /v1/models; empty: "holdfast"
 	Version   string        // reported by /healthz
 	Logger    *slog.Logger  // nil: discard
 }

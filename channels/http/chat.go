@@ -123,7 +123,7 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 		return err
 	}
 	w.Header().Set(sessionHeader, msg.Chat)
-	completion := completion{ID: msg.PlatformID, Created: time.Now().Unix(), Model: cmp.Or(request.Model, a.options.Models[0])}
+	completion := completion{ID: msg.PlatformID, Created: time.Now().Unix(), Model: cmp.Or(request.Model, modelName)}
 	if request.Stream {
 		a.streamChat(ctx, w, answer, completion, request.StreamOptions.IncludeUsage)
 		return nil
@@ -140,17 +140,11 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	return nil
 }
 
+// modelName is the only model of the API: the agent.
+const modelName = "holdfast"
+
 func (a *api) getModels(w nethttp.ResponseWriter, _ *nethttp.Request) error {
-	type model struct {
-		ID      string `json:"id"`
-		Object  string `json:"object"`
-		Created int64  `json:"created"`
-		OwnedBy string `json:"owned_by"`
-	}
-	models := make([]model, len(a.options.Models))
-	for i, id := range a.options.Models {
-		models[i] = model{ID: id, Object: "model", OwnedBy: "holdfast"}
-	}
-	writeJSON(w, nethttp.StatusOK, map[string]any{"object": "list", "data": models})
+	model := map[string]any{"id": modelName, "object": "model", "created": 0, "owned_by": "holdfast"}
+	writeJSON(w, nethttp.StatusOK, map[string]any{"object": "list", "data": []any{model}})
 	return nil
 }

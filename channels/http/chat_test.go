@@ -167,11 +167,11 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 
 	t.Run("models are listed", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, http.Options{Models: []string{"openai/gpt-x"}}, nil)
+		s := start(t, http.Options{}, nil)
 		list, err := s.openAI("").ListModels(t.Context())
 		require.NoError(t, err)
 		require.Len(t, list.Models, 1)
-		require.Equal(t, "openai/gpt-x", list.Models[0].ID)
+		require.Equal(t, "holdfast", list.Models[0].ID)
 	})
 }
 

@@ -3,6 +3,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -33,36 +34,18 @@ type Channel struct {
 // New opens the listener, so a port in use is an error here. It refuses to listen
 // beyond loopback without a token. [Channel.Run] closes the listener.
 func New(o Options) (*Channel, error) {
-	if o.Listen == "" {
-		o.Listen = defaultListen
-	}
-	if o.MaxText == 0 {
-		o.MaxText = defaultMaxText
-	}
-	if o.KeepAlive == 0 {
-		o.KeepAlive = defaultKeepAlive
-	}
-	if len(o.Models) == 0 {
-		o.Models = []string{"holdfast"}
-	}
+	o.Listen, o.MaxText, o.KeepAlive = cmp.Or(o.Listen, defaultListen), cmp.Or(o.MaxText, defaultMaxText), cmp.Or(o.KeepAlive, defaultKeepAlive)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	address := o.Listen
-	if o.Listener != nil {
-		address = o.Listener.Addr().String()
+	if o.Token == "" && !isLoopback(o.Listen) {
+		return nil, fmt.Errorf("http: %s is reachable from other machines and no token is set: set channels.http.token, or listen on 127.0.0.1", o.Listen)
 	}
-	if o.Token == "" && !isLoopback(address) {
-		return nil, fmt.Errorf("http: %s is reachable from other machines and no token is set: set channels.http.token, or listen on 127.0.0.1", address)
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("http: listen: %w", err)
 	}
-	if o.Listener == nil {
-		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", o.Listen)
-		if err != nil {
-			return nil, fmt.Errorf("http: listen: %w", err)
-		}
-		o.Listener = listener
-	}
-	return &Channel{options: o, listener: o.Listener}, nil
+	return &Channel{options: o, listener: listener}, nil
 }
 
 // Addr returns the address that the channel listens on.

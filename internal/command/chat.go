@@ -105,12 +105,7 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	}
 	defer leave()
 	conversation := cli.New(cli.Options{Agent: agent, Session: o.session, Dir: filepath.Join(cfg.DataDir(), "chat")})
-	if o.once {
-		err = cli.Ask(ctx, conversation, o.message, o.ask(progress))
-	} else {
-		progress.Stop()
-		err = talk(ctx, cfg, conversation, o)
-	}
+	err = o.talk(ctx, cfg, conversation, progress)
 	switch {
 	case errors.Is(err, cli.ErrInterrupted):
 		return exitInterrupted
@@ -123,35 +118,28 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	return err
 }
 
-// ask returns the options for a single message. Approvals are asked for on a terminal.
-func (o chatOptions) ask(progress *cli.Progress) cli.AskOptions {
-	ask := cli.AskOptions{Out: o.stdout, Err: o.stderr, Interrupt: o.interrupt, Progress: progress}
-	in, typing := terminal(o.stdin)
-	if _, asking := terminal(o.stderr); typing && asking {
-		ask.In = in
-	}
-	return ask
-}
-
-// talk holds a conversation, with a full-screen terminal if there is one.
-func talk(ctx context.Context, cfg config.Config, c *cli.Conversation, o chatOptions) error {
+// talk sends the message, or else holds a conversation, with a full-screen terminal if
+// there is one.
+func (o chatOptions) talk(ctx context.Context, cfg config.Config, c *cli.Conversation, progress *cli.Progress) error {
 	in, typing := terminal(o.stdin)
 	out, watching := terminal(o.stdout)
+	_, asking := terminal(o.stderr)
+	lines := cli.LinesOptions{In: o.stdin, Out: o.stdout, Err: o.stderr, Typing: typing && asking, Interrupt: o.interrupt}
+	if o.once {
+		lines.Progress = func() *cli.Progress { return progress }
+		return cli.Ask(ctx, c, o.message, lines)
+	}
+	progress.Stop()
 	if typing && watching && !o.logs {
 		return cli.Terminal(ctx, c, cli.TerminalOptions{
 			In: in, Out: out, History: filepath.Join(cfg.DataDir(), "chat_history"), Interrupt: o.interrupt,
 		})
 	}
-	_, asking := terminal(o.stderr)
-	lines := cli.LinesOptions{In: o.stdin, Out: o.stdout, Err: o.stderr, Typing: typing && asking, Interrupt: o.interrupt}
 	if typing && watching {
 		lines.Prompt = "› "
 	}
-	lines.Progress = func() *cli.Progress {
-		if o.logs {
-			return nil
-		}
-		return cli.NewProgress(o.stderr)
+	if !o.logs {
+		lines.Progress = func() *cli.Progress { return cli.NewProgress(o.stderr) }
 	}
 	return cli.Lines(ctx, c, lines)
 }

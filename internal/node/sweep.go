@@ -17,12 +17,19 @@ const (
 
 // sweepCommands removes the files of commands that ended long ago.
 func (n *Node) sweepCommands(ctx context.Context) {
-	ticker := time.NewTicker(commandSweep)
-	defer ticker.Stop()
-	for {
+	every(ctx, commandSweep, func() {
 		if _, err := n.Commands.Sweep(commandAge); err != nil {
 			n.log.Warn("old commands not removed", "err", err)
 		}
+	})
+}
+
+// every calls f now and at an interval until ctx ends.
+func every(ctx context.Context, interval time.Duration, f func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		f()
 		select {
 		case <-ctx.Done():
 			return
@@ -42,9 +49,7 @@ func (n *Node) sweepSessions(ctx context.Context) {
 		return
 	}
 	r := removal.Remover{Store: n.Store, Workspace: n.Config.Workspace, Commands: commands}
-	ticker := time.NewTicker(sessionSweep)
-	defer ticker.Stop()
-	for {
+	every(ctx, sessionSweep, func() {
 		removed, err := r.RemoveUnused(ctx, time.Now().Add(-n.Config.Store.Retention))
 		if removed > 0 {
 			n.log.Info("old sessions removed", "sessions", removed)
@@ -52,10 +57,5 @@ func (n *Node) sweepSessions(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			n.log.Warn("old sessions not removed", "err", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+	})
 }

@@ -3,7 +3,6 @@ package client_test
 import (
 	"context"
 	"fmt"
-	"net"
 	nethttp "net/http"
 	"net/http/httptest"
 	"sync"
@@ -29,9 +28,7 @@ const (
 // serve runs the channel at an address until stop is called.
 func serve(t *testing.T, address string, b channels.Backend) (addr string, stop func()) {
 	t.Helper()
-	listener, err := net.Listen("tcp", address)
-	require.NoError(t, err)
-	channel, err := http.New(http.Options{Listener: listener, Token: token, Version: "v1"})
+	channel, err := http.New(http.Options{Listen: address, Token: token, Version: "v1"})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
