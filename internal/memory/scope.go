@@ -62,6 +62,14 @@ type ScopeFunc func(channel, chat, sender string) Scope
 
 const nameLimit = 80 // bytes of the readable part of a scope's name
 
+var (
+	notInName = regexp.MustCompile(`[^A-Za-z0-9_]`)
+	// The channels and IDs whose names are unique even when hyphens replace slashes and
+	// case is ignored.
+	plainChannel = regexp.MustCompile(`^[a-z0-9_]+$`)
+	plainID      = regexp.MustCompile(`^[A-Z0-9_]+(/[A-Z0-9_]+)*$`)
+)
+
 // String returns the scope's name, such as "workspace" or "sender-slack-T1-U2". It
 // is unique, ignoring case, and valid as a folder name and in a workflow ID.
 func (s Scope) String() string {
@@ -71,12 +79,8 @@ func (s Scope) String() string {
 	case s.name != "":
 		return s.name
 	}
-	plain := fits(s.Channel, isLower) && len(s.Channel)+len(s.ID) <= nameLimit
-	for part := range strings.SplitSeq(s.ID, "/") {
-		plain = plain && fits(part, isUpper)
-	}
-	name := string(s.Kind) + "-" + readable(s.Channel) + "-" + readable(s.ID)
-	if plain {
+	name := string(s.Kind) + "-" + notInName.ReplaceAllString(s.Channel, "-") + "-" + notInName.ReplaceAllString(s.ID, "-")
+	if plainChannel.MatchString(s.Channel) && plainID.MatchString(s.ID) && len(s.Channel)+len(s.ID) <= nameLimit {
 		return name
 	}
 	// No plain name has a tilde.
@@ -98,25 +102,6 @@ func (s Scope) Facts() string { return s.file(memoryFile) }
 
 // file returns the path of one of the scope's files in the workspace.
 func (s Scope) file(name string) string { return path.Join(s.folder(), name) }
-
-// fits reports whether a name can contain part unchanged.
-func fits(part string, allowed func(rune) bool) bool {
-	return part != "" && strings.IndexFunc(part, func(r rune) bool { return !allowed(r) }) < 0
-}
-
-func isLower(r rune) bool { return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' }
-
-func isUpper(r rune) bool { return 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' }
-
-// readable replaces each character that a name cannot contain with a hyphen.
-func readable(part string) string {
-	return strings.Map(func(r rune) rune {
-		if isLower(r) || isUpper(r) {
-			return r
-		}
-		return '-'
-	}, part)
-}
 
 // hash returns 16 characters (80 bits) of a hash of the scope.
 func (s Scope) hash() string {

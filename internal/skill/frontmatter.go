@@ -1,7 +1,6 @@
 package skill
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -119,7 +118,7 @@ func mapping(value any) map[string]any {
 		return value
 	case string:
 		var decoded map[string]any
-		if json.Unmarshal([]byte(value), &decoded) == nil || yaml.Unmarshal([]byte(value), &decoded) == nil {
+		if yaml.Unmarshal([]byte(value), &decoded) == nil {
 			return decoded
 		}
 	}

@@ -61,6 +61,12 @@ func load(workspace string, env Environment, install func(root *os.Root, name st
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	defer root.Close()
+	if env.LookPath == nil {
+		env.LookPath = exec.LookPath
+	}
+	if env.LookupEnv == nil {
+		env.LookupEnv = os.LookupEnv
+	}
 	found := ofWorkspace(root)
 	taken := map[string]bool{}
 	for _, f := range found {
@@ -117,32 +123,14 @@ func (f file) problem() string {
 func (e Environment) missing(front frontMatter) []string {
 	var missing []string
 	for _, name := range front.bins {
-		if !e.hasCommand(name) {
+		if _, err := e.LookPath(name); err != nil {
 			missing = append(missing, "CLI: "+name)
 		}
 	}
 	for _, name := range front.env {
-		if !e.hasVariable(name) {
+		if value, _ := e.LookupEnv(name); value == "" {
 			missing = append(missing, "ENV: "+name)
 		}
 	}
 	return missing
-}
-
-func (e Environment) hasCommand(name string) bool {
-	look := e.LookPath
-	if look == nil {
-		look = exec.LookPath
-	}
-	_, err := look(name)
-	return err == nil
-}
-
-func (e Environment) hasVariable(name string) bool {
-	look := e.LookupEnv
-	if look == nil {
-		look = os.LookupEnv
-	}
-	value, _ := look(name)
-	return value != ""
 }

@@ -59,39 +59,34 @@ type arguments struct {
 	Files   []string `json:"files,omitempty"`
 }
 
-type messenger struct {
-	Options
-}
-
 // New returns the message tool. It stores a message in the outbox before sending
 // it, so that retries deliver it once.
 func New(o Options) (tool.Tool, error) {
-	m := &messenger{o}
 	return tool.New("message", `Send a Markdown message to another chat, or workspace files to any chat. to is a #channel, @person or ID;
 to and channel (slack, ...) default to this conversation. Your answer arrives here anyway: do not send it with this tool too.`,
-		tool.Keyed, m.run)
+		tool.Keyed, o.run)
 }
 
-func (m *messenger) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
+func (o Options) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
 	if strings.TrimSpace(args.Content) == "" && len(args.Files) == 0 {
 		return tool.Result{}, errors.New("nothing to send: give content or files")
 	}
 	turn := call.Turn()
-	route, err := m.route(ctx, turn, args)
+	route, err := o.route(ctx, turn, args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	messages, err := m.compose(call.Key, turn, route, args)
+	messages, err := o.compose(call.Key, turn, route, args)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	for _, out := range messages {
-		if err := m.Store.Send(ctx, out); err != nil {
+		if err := o.Store.Send(ctx, out); err != nil {
 			return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 		}
 	}
 	for _, out := range messages {
-		if err := m.deliver(ctx, out, call.Attempt); err != nil {
+		if err := o.deliver(ctx, out, call.Attempt); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -100,19 +95,19 @@ func (m *messenger) run(ctx context.Context, call tool.Call, args arguments) (to
 
 // route returns where the message goes: to the turn's own conversation, or to
 // another chat that the turn's sender may write to.
-func (m *messenger) route(ctx context.Context, turn string, args arguments) (domain.Route, error) {
-	route, err := m.Store.Route(ctx, turn)
+func (o Options) route(ctx context.Context, turn string, args arguments) (domain.Route, error) {
+	route, err := o.Store.Route(ctx, turn)
 	if err != nil {
 		return domain.Route{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	elsewhere := args.To != "" || args.Channel != "" && args.Channel != route.Channel
 	channel := cmp.Or(args.Channel, route.Channel)
-	outbox, found := m.Outboxes[channel]
+	outbox, found := o.Outboxes[channel]
 	switch {
 	case !found && !elsewhere:
 		return domain.Route{}, errors.New("this conversation only receives your final reply: put the text there, and mention files by path")
 	case !found:
-		return domain.Route{}, fmt.Errorf("unknown channel %q; available: %s", channel, strings.Join(slices.Sorted(maps.Keys(m.Outboxes)), ", "))
+		return domain.Route{}, fmt.Errorf("unknown channel %q; available: %s", channel, strings.Join(slices.Sorted(maps.Keys(o.Outboxes)), ", "))
 	case !elsewhere:
 		return route, nil
 	case args.To == "":
@@ -134,7 +129,7 @@ func (m *messenger) route(ctx context.Context, turn string, args arguments) (dom
 }
 
 // compose returns the outbox rows: the text first, then one row per file.
-func (m *messenger) compose(key, turn string, route domain.Route, args arguments) ([]domain.Outbound, error) {
+func (o Options) compose(key, turn string, route domain.Route, args arguments) ([]domain.Outbound, error) {
 	if len(args.Files) > fileCount {
 		return nil, fmt.Errorf("a message can have at most %d files, got %d", fileCount, len(args.Files))
 	}
@@ -146,7 +141,7 @@ func (m *messenger) compose(key, turn string, route domain.Route, args arguments
 		messages = append(messages, text)
 	}
 	for i, name := range args.Files {
-		path, err := m.file(name)
+		path, err := o.file(name)
 		if err != nil {
 			return nil, err
 		}
@@ -158,16 +153,16 @@ func (m *messenger) compose(key, turn string, route domain.Route, args arguments
 }
 
 // file returns the path of an attachment relative to the workspace.
-func (m *messenger) file(name string) (string, error) {
+func (o Options) file(name string) (string, error) {
 	path := filepath.Clean(name)
 	if filepath.IsAbs(path) {
-		inside, err := filepath.Rel(m.Workspace, path)
+		inside, err := filepath.Rel(o.Workspace, path)
 		if err != nil {
 			return "", fmt.Errorf("%s is not in the workspace", name)
 		}
 		path = inside
 	}
-	root, err := os.OpenRoot(m.Workspace)
+	root, err := os.OpenRoot(o.Workspace)
 	if err != nil {
 		return "", fmt.Errorf("open the workspace: %w", err)
 	}
@@ -188,8 +183,8 @@ func (m *messenger) file(name string) (string, error) {
 
 // deliver makes one delivery attempt. It asks for a retry while the platform is
 // unavailable and reports the failure to the model after maxAttempts.
-func (m *messenger) deliver(ctx context.Context, out domain.Outbound, attempt int) error {
-	gone, err := m.Outboxes[out.Channel].Deliver(ctx, out.ID)
+func (o Options) deliver(ctx context.Context, out domain.Outbound, attempt int) error {
+	gone, err := o.Outboxes[out.Channel].Deliver(ctx, out.ID)
 	failed := remote.As(err)
 	switch {
 	case err == nil && gone:

@@ -45,36 +45,31 @@ type arguments struct {
 	Query string `json:"query"`
 }
 
-type searcher struct {
-	Options
-}
-
 // New returns the memory_search tool. It searches the asker's memory scope and the
 // one that everyone shares.
 func New(o Options) (tool.Tool, error) {
-	s := &searcher{o}
 	made, err := tool.New("memory_search", `Search earlier conversations (summaries and exact words) when someone refers to something you cannot see.
 Rare words, such as names, work best.`,
-		tool.Repeatable, s.run)
+		tool.Repeatable, o.run)
 	made.ReadOnly = true
 	return made, err
 }
 
-func (s *searcher) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
+func (o Options) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
 	words := strings.Fields(args.Query)
 	if len(words) == 0 {
 		return tool.Result{}, errors.New("query is empty")
 	}
-	route, err := s.Store.Route(ctx, call.Turn())
+	route, err := o.Store.Route(ctx, call.Turn())
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
-	scope := s.Scope(route.Channel, route.Chat, route.Sender)
-	entries, err := s.searchHistory(scope, words)
+	scope := o.Scope(route.Channel, route.Chat, route.Sender)
+	entries, err := o.searchHistory(scope, words)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	messages, err := s.Store.Recall(ctx, scope.String(), call.Turn(), words, maxMessages)
+	messages, err := o.Store.Recall(ctx, scope.String(), call.Turn(), words, maxMessages)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
@@ -82,13 +77,13 @@ func (s *searcher) run(ctx context.Context, call tool.Call, args arguments) (too
 }
 
 // searchHistory searches the history of the scope and the shared one.
-func (s *searcher) searchHistory(scope memory.Scope, words []string) ([]string, error) {
-	entries, err := s.History.Search(scope, words, maxEntries)
+func (o Options) searchHistory(scope memory.Scope, words []string) ([]string, error) {
+	entries, err := o.History.Search(scope, words, maxEntries)
 	shared := memory.Scope{}
 	if err != nil || scope.String() == shared.String() {
 		return entries, err
 	}
-	more, err := s.History.Search(shared, words, maxEntries)
+	more, err := o.History.Search(shared, words, maxEntries)
 	return append(entries, more...), err
 }
 

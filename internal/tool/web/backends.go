@@ -11,13 +11,12 @@ import (
 
 // backend is a search service.
 type backend struct {
-	name     string
-	baseURL  string // default, if any
-	needsKey bool
-	needs    string // what must be configured
-	service  func(Search) Service
-	request  func(ctx context.Context, s Service, query string, count int) (*http.Request, error)
-	parse    func(body []byte) ([]hit, error)
+	name    string
+	baseURL string // default; empty: it must be configured
+	keyed   bool   // it needs an API key
+	service func(Search) Service
+	request func(ctx context.Context, s Service, query string, count int) (*http.Request, error)
+	parse   func(body []byte) ([]hit, error)
 }
 
 // hit is a search result in plain text.
@@ -30,26 +29,10 @@ type hit struct {
 // backends lists the services in the order of preference of auto.
 func backends() []backend {
 	return []backend{
-		{
-			name: "brave", baseURL: "https://api.search.brave.com", needsKey: true, needs: "set its API key",
-			service: func(s Search) Service { return s.Brave },
-			request: askBrave, parse: parseBrave,
-		},
-		{
-			name: "tavily", baseURL: "https://api.tavily.com", needsKey: true, needs: "set its API key",
-			service: func(s Search) Service { return s.Tavily },
-			request: askTavily, parse: parseResults,
-		},
-		{
-			name: "searxng", needs: "set its base URL",
-			service: func(s Search) Service { return s.SearXNG },
-			request: askSearXNG, parse: parseResults,
-		},
-		{
-			name: "duckduckgo", baseURL: "https://html.duckduckgo.com",
-			service: func(s Search) Service { return s.DuckDuckGo },
-			request: askDuckDuckGo, parse: parseDuckDuckGo,
-		},
+		{"brave", "https://api.search.brave.com", true, func(s Search) Service { return s.Brave }, askBrave, parseBrave},
+		{"tavily", "https://api.tavily.com", true, func(s Search) Service { return s.Tavily }, askTavily, parseResults},
+		{"searxng", "", false, func(s Search) Service { return s.SearXNG }, askSearXNG, parseResults},
+		{"duckduckgo", "https://html.duckduckgo.com", false, func(s Search) Service { return s.DuckDuckGo }, askDuckDuckGo, parseDuckDuckGo},
 	}
 }
 

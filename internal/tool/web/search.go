@@ -60,11 +60,16 @@ func newSearcher(o Options) (searcher, error) {
 	for _, b := range backends() {
 		service := b.service(o.Search)
 		service.BaseURL = strings.TrimRight(cmp.Or(service.BaseURL, b.baseURL), "/")
-		configured := service.BaseURL != "" && (service.APIKey != "" || !b.needsKey)
-		if b.name == wanted && !configured {
-			return searcher{}, fmt.Errorf("web search: %s is selected but not configured: %s", b.name, b.needs)
+		lacks := ""
+		if service.BaseURL == "" {
+			lacks = "base URL"
+		} else if b.keyed && service.APIKey == "" {
+			lacks = "API key"
 		}
-		if configured && (wanted == "auto" || wanted == b.name) {
+		switch {
+		case b.name == wanted && lacks != "":
+			return searcher{}, fmt.Errorf("web search: %s is selected but not configured: set its %s", b.name, lacks)
+		case lacks == "" && (wanted == "auto" || wanted == b.name):
 			s.backend, s.service = b, service
 			return s, nil
 		}
