@@ -53,10 +53,10 @@ func TestCallToolTellsTheModel(t *testing.T) {
 	type arguments struct {
 		Path string `json:"path"`
 	}
-	strict, err := tool.New("strict", "Wants a path.", tool.Repeatable, func(context.Context, tool.Call, arguments) (tool.Result, error) {
+	strict := tool.New("strict", "Wants a path.", tool.Repeatable, func(context.Context, tool.Call, arguments) (tool.Result, error) {
 		return tool.Result{Text: "ok"}, nil
 	})
-	require.NoError(t, err)
+	require.NoError(t, strict.Err())
 	run := func(run func(context.Context, tool.Call) (tool.Result, error)) tool.Tool {
 		return tool.Tool{Spec: llm.ToolSpec{Name: "strict"}, Timeout: 10 * time.Millisecond, Run: run}
 	}

@@ -96,10 +96,10 @@ func (b *bench) script(script ...func() llmtest.Step) {
 func tools(t *testing.T) *tool.Registry {
 	var registry tool.Registry
 	for _, name := range []string{"look", "poke"} {
-		made, err := tool.New(name, "Does it.", tool.Repeatable, func(context.Context, tool.Call, struct{}) (tool.Result, error) {
+		made := tool.New(name, "Does it.", tool.Repeatable, func(context.Context, tool.Call, struct{}) (tool.Result, error) {
 			return tool.Result{Text: "done: " + name}, nil
 		})
-		require.NoError(t, err)
+		require.NoError(t, made.Err())
 		made.ReadOnly = name == "look"
 		require.NoError(t, registry.Register(made))
 	}

@@ -61,14 +61,7 @@ func (n *Node) registries(remembered *memory.Files, outboxes map[string]*activit
 	if err != nil {
 		return nil, nil, err
 	}
-	spawner, err := spawn.New(n.Store)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make the spawn tool: %w", err)
-	}
-	own, err := n.ownTools(remembered, outboxes)
-	if err != nil {
-		return nil, nil, err
-	}
+	spawner, own := spawn.New(n.Store), n.ownTools(remembered, outboxes)
 	servers, err := n.openMCP()
 	if err != nil {
 		return nil, nil, err
@@ -98,28 +91,19 @@ func (n *Node) registries(remembered *memory.Files, outboxes map[string]*activit
 }
 
 // ownTools returns the tools that subagents do not have.
-func (n *Node) ownTools(remembered *memory.Files, outboxes map[string]*activities.Outbox) ([]tool.Tool, error) {
-	cron, err := n.Jobs.Tool()
-	if err != nil {
-		return nil, fmt.Errorf("make the cron tool: %w", err)
+func (n *Node) ownTools(remembered *memory.Files, outboxes map[string]*activities.Outbox) []tool.Tool {
+	own := []tool.Tool{
+		n.Jobs.Tool(),
+		recall.New(recall.Options{Store: n.Store, History: remembered, Scope: Scopes(n.Config.Memory)}),
 	}
-	search, err := recall.New(recall.Options{Store: n.Store, History: remembered, Scope: Scopes(n.Config.Memory)})
-	if err != nil {
-		return nil, fmt.Errorf("make the memory_search tool: %w", err)
-	}
-	own := []tool.Tool{cron, search}
 	if len(outboxes) > 0 {
 		deliveries := map[string]message.Outbox{}
 		for name, outbox := range outboxes {
 			deliveries[name] = activities.MessageOutbox(outbox)
 		}
-		send, err := message.New(message.Options{Store: n.Store, Outboxes: deliveries, Workspace: n.Config.Workspace})
-		if err != nil {
-			return nil, fmt.Errorf("make the message tool: %w", err)
-		}
-		own = append(own, send)
+		own = append(own, message.New(message.Options{Store: n.Store, Outboxes: deliveries, Workspace: n.Config.Workspace}))
 	}
-	return own, nil
+	return own
 }
 
 // SkillEnvironment is the environment in which requirements of skills are checked: that

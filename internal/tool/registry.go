@@ -25,12 +25,15 @@ type Registry struct {
 	sources []Source
 }
 
-// Register adds tools. Duplicate names are an error.
+// Register adds tools. Invalid tools and duplicate names are an error.
 func (r *Registry) Register(tools ...Tool) error {
 	if r.tools == nil {
 		r.tools = map[string]Tool{}
 	}
 	for _, t := range tools {
+		if t.err != nil {
+			return t.err
+		}
 		if _, taken := r.tools[t.Spec.Name]; taken {
 			return fmt.Errorf("tool %s is registered twice", t.Spec.Name)
 		}

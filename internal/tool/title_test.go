@@ -15,10 +15,10 @@ func TestTitle(t *testing.T) {
 		Path    string `json:"path"`
 		Content string `json:"content"`
 	}
-	write, err := tool.New("write", "", tool.Keyed, func(context.Context, tool.Call, arguments) (tool.Result, error) {
+	write := tool.New("write", "", tool.Keyed, func(context.Context, tool.Call, arguments) (tool.Result, error) {
 		return tool.Result{}, nil
 	})
-	require.NoError(t, err)
+	require.NoError(t, write.Err())
 	tests := []struct{ name, arguments, title string }{
 		{"the main argument", `{"content":"long","path":"a.txt"}`, "a.txt"},
 		{"no main argument", `{"content":"long"}`, `{"content":"long"}`},

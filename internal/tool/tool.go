@@ -77,6 +77,8 @@ type Tool struct {
 	// such file), except those that wrap ctx's cause, [ErrRetry] or a temporary
 	// remote.Error: then the call is retried.
 	Run func(ctx context.Context, call Call) (Result, error)
+
+	err error // why it cannot be used
 }
 
 // defaultTimeout applies to tools without a timeout.
@@ -108,39 +110,42 @@ var ErrRetry = errors.New("try again")
 // New returns a tool whose arguments are the fields of Args: JSON tags name them,
 // `jsonschema` tags describe them, and a field is required unless it has omitempty or
 // omitzero. The first field is the main argument. Arguments are validated before run
-// is called.
-func New[Args any](name, description string, kind Kind, run func(context.Context, Call, Args) (Result, error)) (Tool, error) {
+// is called. [Tool.Err] and [Registry.Register] report an Args without a schema.
+func New[Args any](name, description string, kind Kind, run func(context.Context, Call, Args) (Result, error)) Tool {
+	t := Tool{Spec: llm.ToolSpec{Name: name, Description: strings.TrimSpace(description)}, Kind: kind}
 	schema, err := jsonschema.For[Args](nil)
 	if err != nil {
-		return Tool{}, fmt.Errorf("tool %s: schema: %w", name, err)
+		return t.invalid(err)
 	}
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
-		return Tool{}, fmt.Errorf("tool %s: resolve schema: %w", name, err)
+		return t.invalid(err)
 	}
 	sent := *schema
 	sent.AdditionalProperties = nil // every call carries all schemas; decode rejects unknown arguments anyway
-	parameters, err := json.Marshal(&sent)
-	if err != nil {
-		return Tool{}, fmt.Errorf("tool %s: encode schema: %w", name, err)
+	if t.Spec.Parameters, err = json.Marshal(&sent); err != nil {
+		return t.invalid(err)
 	}
-	main := ""
 	if len(schema.PropertyOrder) > 0 {
-		main = schema.PropertyOrder[0]
+		t.Main = schema.PropertyOrder[0]
 	}
-	return Tool{
-		Spec: llm.ToolSpec{Name: name, Description: strings.TrimSpace(description), Parameters: parameters},
-		Kind: kind,
-		Main: main,
-		Run: func(ctx context.Context, call Call) (Result, error) {
-			var args Args
-			if err := decode(resolved, call.Arguments, &args); err != nil {
-				return Result{}, fmt.Errorf("invalid arguments for %s: %w", name, err)
-			}
-			return run(ctx, call, args)
-		},
-	}, nil
+	t.Run = func(ctx context.Context, call Call) (Result, error) {
+		var args Args
+		if err := decode(resolved, call.Arguments, &args); err != nil {
+			return Result{}, fmt.Errorf("invalid arguments for %s: %w", name, err)
+		}
+		return run(ctx, call, args)
+	}
+	return t
 }
+
+func (t Tool) invalid(err error) Tool {
+	t.err = fmt.Errorf("tool %s: schema of its arguments: %w", t.Spec.Name, err)
+	return t
+}
+
+// Err returns why the tool cannot be used; nil if it can.
+func (t Tool) Err() error { return t.err }
 
 func decode(schema *jsonschema.Resolved, arguments json.RawMessage, into any) error {
 	if len(arguments) == 0 {

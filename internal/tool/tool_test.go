@@ -17,11 +17,11 @@ type greetArgs struct {
 
 func newGreet(t *testing.T, name string) tool.Tool {
 	t.Helper()
-	greet, err := tool.New(name, " Greets. \n", tool.Repeatable,
+	greet := tool.New(name, " Greets. \n", tool.Repeatable,
 		func(_ context.Context, call tool.Call, args greetArgs) (tool.Result, error) {
 			return tool.Result{Text: call.Key + ": hello " + args.Name}, nil
 		})
-	require.NoError(t, err)
+	require.NoError(t, greet.Err())
 	return greet
 }
 
@@ -45,9 +45,10 @@ func TestNewDescribesTheArguments(t *testing.T) {
 
 func TestNewRequiresDescribableType(t *testing.T) {
 	t.Parallel()
-	_, err := tool.New("broken", "", tool.Once,
+	broken := tool.New("broken", "", tool.Once,
 		func(context.Context, tool.Call, struct{ F func() }) (tool.Result, error) { return tool.Result{}, nil })
-	require.ErrorContains(t, err, "tool broken")
+	require.ErrorContains(t, broken.Err(), "tool broken")
+	require.ErrorIs(t, new(tool.Registry).Register(broken), broken.Err())
 }
 
 func TestArgumentsAreValidated(t *testing.T) {

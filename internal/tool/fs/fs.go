@@ -3,7 +3,6 @@
 package fs
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,20 +33,19 @@ func New(o Options) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tools []tool.Tool
-	var errs []error
-	add := func(made tool.Tool, err error) {
-		made.ReadOnly = made.Kind == tool.Repeatable
-		tools, errs = append(tools, made), append(errs, err)
+	tools := []tool.Tool{
+		tool.New("read_file", readDescription, tool.Repeatable, t.readFile),
+		tool.New("list_dir", listDescription, tool.Repeatable, t.listDir),
+		tool.New("find_files", findDescription, tool.Repeatable, t.findFiles),
+		tool.New("grep", grepDescription, tool.Repeatable, t.grep),
+		tool.New("write_file", writeDescription, tool.Keyed, t.writeFile),
+		tool.New("edit_file", editDescription, tool.Keyed, t.editFile),
+		tool.New("apply_patch", patchDescription, tool.Keyed, t.applyPatch),
 	}
-	add(tool.New("read_file", readDescription, tool.Repeatable, t.readFile))
-	add(tool.New("list_dir", listDescription, tool.Repeatable, t.listDir))
-	add(tool.New("find_files", findDescription, tool.Repeatable, t.findFiles))
-	add(tool.New("grep", grepDescription, tool.Repeatable, t.grep))
-	add(tool.New("write_file", writeDescription, tool.Keyed, t.writeFile))
-	add(tool.New("edit_file", editDescription, tool.Keyed, t.editFile))
-	add(tool.New("apply_patch", patchDescription, tool.Keyed, t.applyPatch))
-	return tools, errors.Join(errs...)
+	for i := range tools {
+		tools[i].ReadOnly = tools[i].Kind == tool.Repeatable
+	}
+	return tools, nil
 }
 
 func newTree(o Options) (tree, error) {

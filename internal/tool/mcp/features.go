@@ -37,23 +37,18 @@ type feature struct {
 func hasResources(l lists) bool { return len(l.resources)+len(l.templates) > 0 }
 func hasPrompts(l lists) bool   { return len(l.prompts) > 0 }
 
-func (s *Servers) newFeatures() ([]feature, error) {
-	resources, err := tool.New("mcp_resources", resourcesDescription, tool.Repeatable, s.resources)
-	if err != nil {
-		return nil, err
+func (s *Servers) newFeatures() []feature {
+	features := []feature{
+		{Tool: tool.New("mcp_prompts", promptsDescription, tool.Repeatable, s.prompts), has: hasPrompts},
+		{Tool: tool.New("mcp_resources", resourcesDescription, tool.Repeatable, s.resources), has: hasResources},
 	}
-	prompts, err := tool.New("mcp_prompts", promptsDescription, tool.Repeatable, s.prompts)
-	if err != nil {
-		return nil, err
-	}
-	features := []feature{{Tool: prompts, has: hasPrompts}, {Tool: resources, has: hasResources}}
 	for i := range features {
 		features[i].ReadOnly = true
 		for _, each := range s.servers {
 			features[i].Timeout = max(features[i].Timeout, each.Timeout+margin)
 		}
 	}
-	return features, nil
+	return features
 }
 
 // of returns the feature's tool for the servers that have it.

@@ -80,11 +80,12 @@ func New(o Options) (*Servers, error) {
 		s.servers = append(s.servers, newServer(o, described, names))
 	}
 	slices.SortFunc(s.servers, func(a, b *server) int { return strings.Compare(a.Name, b.Name) })
-	features, err := s.newFeatures()
-	if err != nil {
-		return nil, err
+	s.features = s.newFeatures()
+	for _, f := range s.features {
+		if err := f.Err(); err != nil {
+			return nil, err
+		}
 	}
-	s.features = features
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	for _, each := range s.servers {

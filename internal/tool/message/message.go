@@ -61,7 +61,7 @@ type arguments struct {
 
 // New returns the message tool. It stores a message in the outbox before sending
 // it, so that retries deliver it once.
-func New(o Options) (tool.Tool, error) {
+func New(o Options) tool.Tool {
 	return tool.New("message", `Send a Markdown message to another chat, or workspace files to any chat. to is a #channel, @person or ID;
 to and channel (slack, ...) default to this conversation. Your answer arrives here anyway: do not send it with this tool too.`,
 		tool.Keyed, o.run)

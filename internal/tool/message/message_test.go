@@ -51,11 +51,11 @@ func send(t *testing.T, o *outbox, attempt int, arguments string) (string, error
 	workspace := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(workspace, "report.csv"), []byte("a,b"), 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(workspace, "folder"), 0o700))
-	made, err := message.New(message.Options{
+	made := message.New(message.Options{
 		Store: o, Workspace: workspace,
 		Outboxes: map[string]message.Outbox{"slack": {Deliver: o.deliver, Resolver: o}, "telegram": {Deliver: o.deliver}},
 	})
-	require.NoError(t, err)
+	require.NoError(t, made.Err())
 	result, err := made.Run(t.Context(), tool.Call{Key: "turn.3.0", Attempt: attempt, Arguments: json.RawMessage(arguments)})
 	return result.Text, err
 }

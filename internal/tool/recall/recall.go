@@ -47,12 +47,12 @@ type arguments struct {
 
 // New returns the memory_search tool. It searches the asker's memory scope and the
 // one that everyone shares.
-func New(o Options) (tool.Tool, error) {
-	made, err := tool.New("memory_search", `Search earlier conversations (summaries and exact words) when someone refers to something you cannot see.
+func New(o Options) tool.Tool {
+	made := tool.New("memory_search", `Search earlier conversations (summaries and exact words) when someone refers to something you cannot see.
 Rare words, such as names, work best.`,
 		tool.Repeatable, o.run)
 	made.ReadOnly = true
-	return made, err
+	return made
 }
 
 func (o Options) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {

@@ -40,10 +40,10 @@ func (a *archive) Search(scope memory.Scope, _ []string, _ int) ([]string, error
 
 func run(t *testing.T, a *archive, query string) (string, error) {
 	t.Helper()
-	made, err := recall.New(recall.Options{Store: a, History: a, Scope: func(channel, _, sender string) memory.Scope {
+	made := recall.New(recall.Options{Store: a, History: a, Scope: func(channel, _, sender string) memory.Scope {
 		return memory.Scope{Kind: memory.Sender, Channel: channel, ID: sender}
 	}})
-	require.NoError(t, err)
+	require.NoError(t, made.Err())
 	require.True(t, made.ReadOnly)
 	arguments, err := json.Marshal(map[string]string{"query": query})
 	require.NoError(t, err)

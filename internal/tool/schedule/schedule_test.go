@@ -62,8 +62,8 @@ func (b *bundle) turn(t *testing.T, id, chat, sender, zone string) {
 // call calls the tool as a turn's call.
 func (b *bundle) call(t *testing.T, key, session, arguments string) (string, error) {
 	t.Helper()
-	cron, err := b.Tool()
-	require.NoError(t, err)
+	cron := b.Tool()
+	require.NoError(t, cron.Err())
 	result, err := cron.Run(t.Context(), tool.Call{Key: key, Session: session, Attempt: 1, Arguments: json.RawMessage(arguments)})
 	require.False(t, result.Failed)
 	return result.Text, err

@@ -27,7 +27,7 @@ type arguments struct {
 }
 
 // Tool returns the agent's cron tool.
-func (j *Jobs) Tool() (tool.Tool, error) {
+func (j *Jobs) Tool() tool.Tool {
 	return tool.New("cron", `Manage reminders and recurring tasks. When one is due, you get its message as a request; your answer goes to
 this conversation. Actions: add, list, remove (job_id). add takes a self-contained message and a time:
 at (2026-03-04T15:30:00+01:00), every_seconds, or cron_expr (0 9 * * 1-5) with tz (Europe/Berlin).`,

@@ -25,10 +25,7 @@ func New(options Options) (tool.Tool, error) {
 	}
 	description := fmt.Sprintf(`Run a bash command in the workspace, without input. Returns output and exit status. It is killed after timeout
 seconds (default %v, at most %v); background processes are killed when it ends.`, r.Timeout.Seconds(), r.MaxTimeout.Seconds())
-	t, err := tool.New("exec", description, tool.Keyed, r.run)
-	if err != nil {
-		return tool.Tool{}, err
-	}
+	t := tool.New("exec", description, tool.Keyed, r.run)
 	t.Timeout = r.Timeout + margin
 	t.TimeoutOf = func(raw json.RawMessage) time.Duration {
 		var args arguments

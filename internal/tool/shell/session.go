@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -39,22 +38,22 @@ func NewSessions(options Options) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("exec sessions: %w", err)
 	}
-	var tools []tool.Tool
-	var errs []error
-	add := func(made tool.Tool, err error) {
-		made.TimeoutOf = func(raw json.RawMessage) time.Duration {
+	start := fmt.Sprintf(startDescription, r.Lifetime, supervisor.DefaultMaxOutput/1_000_000)
+	tools := []tool.Tool{
+		tool.New("exec_start", start, tool.Keyed, r.startSession),
+		tool.New("exec_read", readDescription, tool.Keyed, r.readSession),
+		tool.New("exec_write", writeDescription, tool.Keyed, r.writeSession),
+		tool.New("exec_stop", stopDescription, tool.Keyed, r.stopSession),
+	}
+	for i := range tools {
+		tools[i].TimeoutOf = func(raw json.RawMessage) time.Duration {
 			var args waiting
 			// Invalid arguments get the default; Run reports them.
 			_ = json.Unmarshal(raw, &args)
 			return r.wait(args.Seconds) + margin
 		}
-		tools, errs = append(tools, made), append(errs, err)
 	}
-	add(tool.New("exec_start", fmt.Sprintf(startDescription, r.Lifetime, supervisor.DefaultMaxOutput/1_000_000), tool.Keyed, r.startSession))
-	add(tool.New("exec_read", readDescription, tool.Keyed, r.readSession))
-	add(tool.New("exec_write", writeDescription, tool.Keyed, r.writeSession))
-	add(tool.New("exec_stop", stopDescription, tool.Keyed, r.stopSession))
-	return tools, errors.Join(errs...)
+	return tools, nil
 }
 
 // waiting is the argument that determines how long a call takes.

@@ -36,7 +36,7 @@ type spawner struct {
 }
 
 // New returns the spawn tool. It stores the task; the workflow starts the subagent.
-func New(s Store) (tool.Tool, error) {
+func New(s Store) tool.Tool {
 	return tool.New("spawn", `Start a subagent on a long or separate task. It cannot see this conversation: tell it all it needs.
 You continue at once; its report arrives as a message.`,
 		protocol.SpawnKind, (&spawner{s}).run)

@@ -27,8 +27,8 @@ func (r *recorder) Spawn(_ context.Context, in store.SpawnInput) (domain.Subagen
 
 func run(t *testing.T, r *recorder, arguments string) (string, error) {
 	t.Helper()
-	made, err := spawn.New(r)
-	require.NoError(t, err)
+	made := spawn.New(r)
+	require.NoError(t, made.Err())
 	result, err := made.Run(t.Context(), tool.Call{Key: "turn.2.0", Arguments: json.RawMessage(arguments)})
 	return result.Text, err
 }

@@ -42,15 +42,10 @@ func New(o Options) ([]tool.Tool, error) {
 		return nil, err
 	}
 	f := fetcher{client: guardedClient(o), agent: o.UserAgent, timeout: o.Timeout}
-	fetch, err := tool.New("web_fetch", fetchDescription, tool.Repeatable, f.fetch)
-	if err != nil {
-		return nil, err
+	tools := []tool.Tool{
+		tool.New("web_fetch", fetchDescription, tool.Repeatable, f.fetch),
+		tool.New("web_search", searchDescription, tool.Repeatable, s.search),
 	}
-	search, err := tool.New("web_search", searchDescription, tool.Repeatable, s.search)
-	if err != nil {
-		return nil, err
-	}
-	tools := []tool.Tool{fetch, search}
 	for i := range tools {
 		tools[i].ReadOnly = true
 		// Longer than our own timeout, which has the better error message.
