@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 const (
@@ -26,7 +25,7 @@ func (a *Agent) deliverNow(ctx context.Context, channel, id string) (left string
 	}
 	ctx, cancel := context.WithTimeout(ctx, firstAttempt)
 	defer cancel()
-	if _, err := outbox.deliver(ctx, protocol.DeliverInput{Outbox: id}); err != nil {
+	if _, err := outbox.deliver(ctx, id); err != nil {
 		a.Logger.Info("first attempt to deliver failed", "channel", channel, "outbox", id, "err", err)
 		return id
 	}

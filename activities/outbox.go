@@ -40,20 +40,36 @@ func NewOutbox(s *store.Store, sender channels.Sender, workspace string) *Outbox
 func (o *Outbox) Deliver(ctx context.Context, in protocol.DeliverInput) (protocol.DeliverResult, error) {
 	live, done := startHeartbeat(ctx)
 	defer done()
-	result, err := o.deliver(live, in)
-	return result, undelivered(live, err)
+	out, err := o.deliver(live, in.Outbox)
+	return protocol.DeliverResult{
+		PlatformID: out.PlatformID, Gone: out.State == domain.OutboxFailed, Kept: out.State == domain.OutboxKept,
+	}, undelivered(live, err)
 }
 
-// deliver makes one attempt to deliver a message. A turn's reply ends the turn in its chat.
-func (o *Outbox) deliver(ctx context.Context, in protocol.DeliverInput) (protocol.DeliverResult, error) {
-	out, err := o.claim(ctx, in.Outbox)
+// deliver makes one attempt to deliver a message, after those that are kept for its chat.
+// A turn's reply ends the turn in its chat.
+func (o *Outbox) deliver(ctx context.Context, id string) (domain.Outbound, error) {
+	out, err := o.claim(ctx, id)
 	if err == nil && out.State == domain.OutboxPending {
-		out, err = o.deliverClaimed(ctx, out)
+		out, err = o.deliverInOrder(ctx, out)
 	}
 	if err == nil && out.ID == domain.OutboxID(out.Turn) {
 		o.conclude(ctx, out.Turn)
 	}
-	return outcome(out), err
+	return out, err
+}
+
+// deliverInOrder delivers a claimed message after those that are kept for its chat. If
+// these cannot be delivered now either, it is kept, too.
+func (o *Outbox) deliverInOrder(ctx context.Context, out domain.Outbound) (domain.Outbound, error) {
+	kept, err := o.deliverKept(ctx, out)
+	switch {
+	case err != nil:
+		return out, o.release(ctx, out, err)
+	case kept.State == domain.OutboxKept:
+		return o.keep(ctx, out, kept.Error)
+	}
+	return o.deliverClaimed(ctx, out)
 }
 
 func (o *Outbox) deliverClaimed(ctx context.Context, out domain.Outbound) (domain.Outbound, error) {
@@ -61,6 +77,7 @@ func (o *Outbox) deliverClaimed(ctx context.Context, out domain.Outbound) (domai
 	if err != nil {
 		return out, err
 	}
+	draft.Replace = draft.Replace || out.State == domain.OutboxKept // it is far above by now
 	parts, err := o.split(ctx, out)
 	if err != nil {
 		return out, fmt.Errorf("split the reply: %w", err)
@@ -70,7 +87,7 @@ func (o *Outbox) deliverClaimed(ctx context.Context, out domain.Outbound) (domai
 	} else {
 		out, err = o.deliverParts(ctx, out, parts, draft)
 	}
-	if err != nil || !drafted {
+	if err != nil || !drafted || out.State == domain.OutboxKept {
 		return out, err
 	}
 	return out, o.store.DropDraft(ctx, out.Turn)
@@ -82,15 +99,11 @@ func MessageOutbox(o *Outbox) message.Outbox {
 	resolver, _ := o.sender.(channels.RecipientResolver)
 	return message.Outbox{
 		Resolver: resolver,
-		Deliver: func(ctx context.Context, id string) (gone bool, err error) {
-			result, err := o.deliver(ctx, protocol.DeliverInput{Outbox: id})
-			return result.Gone, err
+		Deliver: func(ctx context.Context, id string) (domain.OutboxState, error) {
+			out, err := o.deliver(ctx, id)
+			return out.State, err
 		},
 	}
-}
-
-func outcome(out domain.Outbound) protocol.DeliverResult {
-	return protocol.DeliverResult{PlatformID: out.PlatformID, Gone: out.State == domain.OutboxFailed}
 }
 
 func (o *Outbox) claim(ctx context.Context, id string) (domain.Outbound, error) {
@@ -127,12 +140,16 @@ func (o *Outbox) deliverParts(ctx context.Context, out domain.Outbound, parts []
 			return out, err
 		}
 		if part.State == domain.OutboxPending {
+			part.ReplyTo = out.ReplyTo
 			if part, err = o.deliverOne(ctx, part, draft); err != nil {
 				return out, err
 			}
 		}
-		if part.State == domain.OutboxFailed {
+		switch part.State {
+		case domain.OutboxFailed:
 			return o.failed(ctx, out, part.Error)
+		case domain.OutboxKept:
+			return o.keep(ctx, out, part.Error)
 		}
 		if i == 0 {
 			out.PlatformID = part.PlatformID
@@ -146,16 +163,16 @@ func (o *Outbox) deliverParts(ctx context.Context, out domain.Outbound, parts []
 func (o *Outbox) deliverOne(ctx context.Context, out domain.Outbound, draft domain.Draft) (domain.Outbound, error) {
 	failpoint.Hit("deliver.claimed")
 	sent, err := o.send(ctx, out, draft)
-	gone := errors.Is(err, channels.ErrGone) || errors.Is(err, fs.ErrNotExist) || hopelessly(err)
+	later := errors.Is(err, channels.ErrUndeliverableNow)
+	gone := !later && (errors.Is(err, channels.ErrGone) || errors.Is(err, fs.ErrNotExist) || hopelessly(err))
 	o.count(out, err, gone)
 	switch {
+	case later:
+		return o.keep(ctx, out, err.Error())
 	case gone:
 		return o.failed(ctx, out, err.Error())
 	case refused(err):
-		if released := o.store.Release(ctx, out.ID, out.Fence, err.Error()); released != nil {
-			return out, errors.Join(err, released)
-		}
-		return out, err
+		return out, o.release(ctx, out, err)
 	case err != nil:
 		return out, err
 	}

@@ -14,6 +14,11 @@ import (
 // more (deleted, archived, the bot was removed): trying again cannot help.
 var ErrGone = errors.New("the chat cannot be written to")
 
+// ErrUndeliverableNow is wrapped by a [Sender]'s error when the platform takes messages for
+// this chat only after somebody wrote there again: a message window closed, or the replies
+// to the last message are used up. The message is kept and sent before the next reply.
+var ErrUndeliverableNow = errors.New("the chat cannot be written to before its next message")
+
 // Anyone is the entry of an allow list that matches every ID.
 const Anyone = "*"
 
@@ -40,7 +45,7 @@ type Receiver interface {
 // Sender sends messages to a platform. Safe for concurrent use.
 type Sender interface {
 	// Send makes one attempt. Failed calls are remote.Errors; one that cannot ever
-	// succeed for this chat wraps [ErrGone].
+	// succeed for this chat wraps [ErrGone], one that cannot for now [ErrUndeliverableNow].
 	Send(ctx context.Context, msg domain.Outbound) (Sent, error)
 }
 

@@ -16,6 +16,7 @@ var (
 	errUnavailable = errors.New("unavailable")
 	errNoResponse  = errors.New("connection lost before the response")
 	errForbidden   = errors.New("the bot was removed")
+	errWindow      = errors.New("the message window is closed")
 )
 
 // Memory is a push channel on a platform in memory, built on the core of chat platforms,
@@ -34,7 +35,8 @@ type Memory struct {
 	failing int
 	losing  int
 	gone    map[string]bool
-	blocked chan struct{} // not nil: posts wait for it
+	budget  map[string]int // posts that a chat still takes; any number where none is set
+	blocked chan struct{}  // not nil: posts wait for it
 }
 
 type delivery struct {
@@ -44,7 +46,7 @@ type delivery struct {
 
 // NewMemory returns a channel with this name and nothing posted.
 func NewMemory(name string) *Memory {
-	m := &Memory{name: name, deliveries: make(chan delivery), changed: make(chan struct{}), gone: map[string]bool{}}
+	m := &Memory{name: name, deliveries: make(chan delivery), changed: make(chan struct{}), gone: map[string]bool{}, budget: map[string]int{}}
 	everybody := []string{channels.Anyone}
 	m.Channel = chat.New(memoryPlatform{m}, chat.Options{ReceiverOptions: chat.ReceiverOptions{
 		Access: chat.Access{Users: everybody, Chats: everybody}, Respond: chat.RespondAll,
@@ -130,9 +132,15 @@ func (m memoryPlatform) Post(ctx context.Context, at chat.Place, msg chat.Messag
 	if m.gone[at.Chat] {
 		return "", &remote.Error{Service: m.name, Status: 403, Err: fmt.Errorf("%w: %w", channels.ErrGone, errForbidden)}
 	}
+	if err := m.window(at); err != nil {
+		return "", err
+	}
 	if m.failing > 0 {
 		m.failing--
 		return "", &remote.Error{Service: m.name, Status: 503, Err: errUnavailable}
+	}
+	if m.budget[at.Chat] > 0 {
+		m.budget[at.Chat]--
 	}
 	m.posted = append(m.posted, entry{at: at, msg: msg})
 	m.change()
@@ -143,10 +151,21 @@ func (m memoryPlatform) Post(ctx context.Context, at chat.Place, msg chat.Messag
 	return idOf(len(m.posted) - 1), nil
 }
 
+// window returns the error of a chat that takes nothing for now. The lock is held.
+func (m memoryPlatform) window(at chat.Place) error {
+	if left, limited := m.budget[at.Chat]; !limited || left > 0 {
+		return nil
+	}
+	return &remote.Error{Service: m.name, Status: 400, Err: fmt.Errorf("%w: %w", channels.ErrUndeliverableNow, errWindow)}
+}
+
 // Edit implements [chat.Editor].
-func (m memoryPlatform) Edit(_ context.Context, _ chat.Place, id string, msg chat.Message) error {
+func (m memoryPlatform) Edit(_ context.Context, at chat.Place, id string, msg chat.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.window(at); err != nil {
+		return err
+	}
 	for i := range m.posted {
 		if idOf(i) == id && !m.posted[i].deleted {
 			m.posted[i].msg = msg
@@ -249,6 +268,14 @@ func (m *Memory) Close(chat string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.gone[chat] = true
+}
+
+// Limit makes a chat take n more posts and refuse the next ones with
+// [channels.ErrUndeliverableNow].
+func (m *Memory) Limit(chat string, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.budget[chat] = n
 }
 
 // Block makes posts wait, before anything is posted, until release is

@@ -179,8 +179,11 @@ func (h *History) resultNote(completed *historypb.ActivityTaskCompletedEventAttr
 		}
 		return result.Preview
 	case protocol.DeliverActivity:
-		if decode[protocol.DeliverResult](completed.Result).Gone {
+		switch result := decode[protocol.DeliverResult](completed.Result); {
+		case result.Gone:
 			return "could not be delivered"
+		case result.Kept:
+			return "kept until the chat's next message"
 		}
 	}
 	return ""

@@ -26,7 +26,7 @@ type Outbound struct {
 	Claimed    bool      // an earlier claim was left open: the message may have been posted
 	ClaimedAt  time.Time // last claim; zero: none, or released
 	PlatformID string    // once sent
-	Error      string    // once failed
+	Error      string    // why the last attempt did not post
 }
 
 // OutboxState is how far a delivery is.
@@ -36,7 +36,8 @@ type OutboxState string
 const (
 	OutboxPending OutboxState = "pending"
 	OutboxSent    OutboxState = "sent"
-	OutboxFailed  OutboxState = "failed" // undeliverable, but kept
+	OutboxKept    OutboxState = "kept"   // undeliverable for now: sent before the reply to the chat's next message
+	OutboxFailed  OutboxState = "failed" // undeliverable for good
 )
 
 // Part is one message of a long reply that is sent as several.

@@ -322,4 +322,5 @@ type DeliverInput struct {
 type DeliverResult struct {
 	PlatformID string `json:"platform_id,omitempty"`
 	Gone       bool   `json:"gone,omitempty"` // undeliverable, but kept in the store
+	Kept       bool   `json:"kept,omitempty"` // to be sent before the reply to the chat's next message
 }

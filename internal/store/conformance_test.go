@@ -51,6 +51,8 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"knows which claims are open":                       claims,
 		"claims with a fence of its own for each of many":   claimRace,
 		"closes a reply for good":                           closed,
+		"keeps replies for a later delivery":                kept,
+		"keeps no question that no longer waits":            keptQuestion,
 		"finds what was said":                               recall,
 		"has no reply beside what it wrote itself":          said,
 		"asks for approval once and is answered once":       approvals,

@@ -3,6 +3,7 @@ package store_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -93,4 +94,67 @@ func closed(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.Equal(t, domain.OutboxFailed, failed.State)
 	require.Equal(t, "gone", failed.Error)
+}
+
+func kept(t *testing.T, b *bundle) {
+	ids := func() (all []string) {
+		rows, err := b.Kept(t.Context(), channel, "c1")
+		require.NoError(t, err)
+		for _, row := range rows {
+			all = append(all, row.ID)
+		}
+		return all
+	}
+	b.whole(t, "m1")
+	b.whole(t, "m2")
+	for _, id := range []string{"o1", "o2"} {
+		out, err := b.ClaimOutbox(t.Context(), id)
+		require.NoError(t, err)
+		for range 2 {
+			require.NoError(t, b.Keep(t.Context(), id, out.Fence, "the window is closed"))
+		}
+	}
+	require.Equal(t, []string{"o1", "o2"}, ids(), "oldest first")
+	elsewhere, err := b.Kept(t.Context(), channel, "c2")
+	require.NoError(t, err)
+	require.Empty(t, elsewhere)
+	reasons, err := b.Undelivered(t.Context(), session)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"m1": "the window is closed", "m2": "the window is closed"}, reasons)
+	_, err = b.Removable(t.Context(), session, time.Time{}, 1)
+	require.ErrorIs(t, err, store.ErrSessionBusy)
+
+	read := b.claim(t)
+	require.Equal(t, domain.OutboxKept, read.State, "it is claimed as pending by no one")
+	first, err := b.ClaimKept(t.Context(), read)
+	require.NoError(t, err)
+	require.False(t, first.Claimed, "the attempts so far did not post")
+	require.Equal(t, domain.OutboxKept, first.State)
+	_, err = b.ClaimKept(t.Context(), read)
+	require.ErrorIs(t, err, store.ErrFenced)
+	require.NoError(t, b.EndKept(t.Context(), "o1", first.Fence, "no answer"))
+	second, err := b.ClaimKept(t.Context(), first)
+	require.NoError(t, err)
+	require.True(t, second.Claimed, "the attempt before said nothing")
+	require.ErrorIs(t, b.MarkSent(t.Context(), "o1", first.Fence, "p1"), store.ErrFenced)
+	require.NoError(t, b.MarkSent(t.Context(), "o1", second.Fence, "p1"))
+	require.Equal(t, []string{"o2"}, ids())
+	_, err = b.ClaimKept(t.Context(), second)
+	require.ErrorIs(t, err, store.ErrFenced)
+}
+
+func keptQuestion(t *testing.T, b *bundle) {
+	b.asking(t, 1)
+	asked, outbox := b.ask(t, 0)
+	out, err := b.ClaimOutbox(t.Context(), outbox)
+	require.NoError(t, err)
+	require.NoError(t, b.Keep(t.Context(), outbox, out.Fence, "the window is closed"))
+	rows, err := b.Kept(t.Context(), channel, "c1")
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	_, err = b.DecideApproval(t.Context(), domain.Decision{Approval: asked.ID, Status: domain.ApprovalDropped})
+	require.NoError(t, err)
+	rows, err = b.Kept(t.Context(), channel, "c1")
+	require.NoError(t, err)
+	require.Empty(t, rows)
 }

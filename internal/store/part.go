@@ -81,11 +81,11 @@ func (r *runner) insertOutbox(ctx context.Context, out domain.Outbound, parent s
 	return err
 }
 
-// Undelivered returns the delivery errors of a session's failed replies, by turn.
+// Undelivered returns why replies of a session failed or are kept, by turn.
 func (s *Store) Undelivered(ctx context.Context, session string) (reasons map[string]string, err error) {
 	err = s.read("look for undelivered replies of "+session, func(q *runner) error {
 		rows, err := many(ctx, q, scanOutbound, `SELECT `+outboundColumns+` FROM outbox
-			WHERE session = $1 AND state = 'failed' AND parent = ''`, session)
+			WHERE session = $1 AND state IN ('failed', 'kept') AND parent = ''`, session)
 		reasons = make(map[string]string, len(rows))
 		for _, out := range rows {
 			reasons[out.Turn] = out.Error

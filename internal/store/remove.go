@@ -27,7 +27,7 @@ const work = `CASE
 	WHEN EXISTS (SELECT 1 FROM subagents WHERE (subagents.parent = s.key OR subagents.session = s.key)
 		AND subagents.status = 'running') THEN 'a subagent is running'
 	WHEN EXISTS (SELECT 1 FROM turns JOIN outbox ON outbox.turn = turns.id
-		WHERE turns.session = s.key AND outbox.state = 'pending' AND outbox.created_at >= $1) THEN 'a reply is not delivered yet'
+		WHERE turns.session = s.key AND outbox.state IN ('pending', 'kept') AND outbox.created_at >= $1) THEN 'a reply is not delivered yet'
 	ELSE '' END`
 
 // Removal is a part of a session to remove: its oldest turns, or a subagent's, with

@@ -37,9 +37,9 @@ type Store interface {
 
 // Outbox delivers messages to one channel.
 type Outbox struct {
-	// Deliver makes one attempt to deliver the message with this ID. It is
-	// idempotent. gone reports that the chat no longer accepts messages.
-	Deliver func(ctx context.Context, id string) (gone bool, err error)
+	// Deliver makes one attempt to deliver the message with this ID and returns its
+	// state. It is idempotent.
+	Deliver func(ctx context.Context, id string) (domain.OutboxState, error)
 	// Resolver finds other chats; nil if the channel can only write to the chat
 	// that the turn came from.
 	Resolver channels.RecipientResolver
@@ -184,11 +184,13 @@ func (o Options) file(name string) (string, error) {
 // deliver makes one delivery attempt. It asks for a retry while the platform is
 // unavailable and reports the failure to the model after maxAttempts.
 func (o Options) deliver(ctx context.Context, out domain.Outbound, attempt int) error {
-	gone, err := o.Outboxes[out.Channel].Deliver(ctx, out.ID)
+	state, err := o.Outboxes[out.Channel].Deliver(ctx, out.ID)
 	failed := remote.As(err)
 	switch {
-	case err == nil && gone:
+	case err == nil && state == domain.OutboxFailed:
 		return errors.New("not sent: the chat does not accept messages")
+	case err == nil && state == domain.OutboxKept:
+		return errors.New("not sent yet: the platform accepts it only after the next message in that chat, and it will be sent then; do not repeat it")
 	case failed != nil && attempt >= maxAttempts:
 		return fmt.Errorf("the message may not have been sent: %d attempts failed: %v", attempt, failed) //nolint:errorlint // wrapping would make the call retryable
 	case err != nil:

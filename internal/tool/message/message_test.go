@@ -20,7 +20,7 @@ import (
 type outbox struct {
 	stored    []domain.Outbound
 	delivered []string
-	gone      bool
+	state     domain.OutboxState
 	err       error
 }
 
@@ -41,9 +41,9 @@ func (*outbox) Resolve(_ context.Context, sender, to string) (string, error) {
 	return "", errors.New("not allowed")
 }
 
-func (o *outbox) deliver(_ context.Context, id string) (bool, error) {
+func (o *outbox) deliver(_ context.Context, id string) (domain.OutboxState, error) {
 	o.delivered = append(o.delivered, id)
-	return o.gone, o.err
+	return o.state, o.err
 }
 
 func send(t *testing.T, o *outbox, attempt int, arguments string) (string, error) {
@@ -111,7 +111,10 @@ func TestSendRetries(t *testing.T) {
 	_, err = send(t, &outbox{err: down}, 10, `{"content":"x"}`)
 	require.ErrorContains(t, err, "10 attempts failed")
 	require.NotErrorIs(t, err, tool.ErrRetry)
-	_, err = send(t, &outbox{gone: true}, 1, `{"content":"x"}`)
+	_, err = send(t, &outbox{state: domain.OutboxFailed}, 1, `{"content":"x"}`)
 	require.ErrorContains(t, err, "does not accept messages")
+	require.NotErrorIs(t, err, tool.ErrRetry)
+	_, err = send(t, &outbox{state: domain.OutboxKept}, 1, `{"content":"x"}`)
+	require.ErrorContains(t, err, "will be sent then")
 	require.NotErrorIs(t, err, tool.ErrRetry)
 }
