@@ -56,7 +56,7 @@ type ToolOptions struct {
 	Agent       *tool.Registry
 	Subagents   []*tool.Registry       // by depth, starting at 1
 	Supervisor  *supervisor.Supervisor // of the commands that stopping a turn kills; may be nil
-	Environment skill.Environment      // in which the requirements of skills are checked
+	Environment skill.Environment      // for checking the requirements of skills
 }
 
 // MemoryOptions are the long-term memory. The zero value disables it.

@@ -36,7 +36,7 @@ func TestAnswer(t *testing.T) {
 			Turn: "m9", Tokens: 70, Cost: 12_300, Unpriced: 1,
 		}}, "70 tokens, cost at least $0.0123 so far."},
 		{"jobs, of which there are none", protocol.AnswerInput{Command: domain.CommandJobs}, "There are no jobs."},
-		{"model", protocol.AnswerInput{Command: domain.CommandModel}, "`scripted/scripted` answers, as configured."},
+		{"model", protocol.AnswerInput{Command: domain.CommandModel}, "Using `scripted/scripted`, the configured model."},
 		{"usage, of a conversation that begins", protocol.AnswerInput{Command: domain.CommandUsage, Status: &protocol.Status{
 			Turn: "m9", Tokens: 70, Cost: 12_300,
 		}}, "- the running request: 70 tokens, cost $0.0123\n- today: 0 tokens in (0 of them cached), 0 out, in 0 model calls, cost $0\n"},
@@ -146,10 +146,10 @@ func TestModel(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.withModels(t, llmtest.NewServer(t))
-		require.Contains(t, b.command(t, "c1", "/model other/m"), "`other/m` answers in this conversation")
+		require.Contains(t, b.command(t, "c1", "/model other/m"), "conversation uses `other/m`")
 		require.Contains(t, b.command(t, "c2", "/model x/y"), "Nothing changed: `x/y` cannot be used: it is not configured.")
 		require.Contains(t, b.command(t, "c3", "/model other/a other/b"), "Nothing changed")
 		require.Contains(t, b.command(t, "c4", "/model other/"+strings.Repeat("m", 200)), "Nothing changed")
-		require.Contains(t, b.command(t, "c5", "/model"), "`other/m` answers in this conversation")
+		require.Contains(t, b.command(t, "c5", "/model"), "conversation uses `other/m`")
 	})
 }

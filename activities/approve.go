@@ -25,13 +25,13 @@ const askedLimit = 2000
 
 // The results of calls that were not run, for the model.
 const (
-	rejectedByRule  = "Not run: the operator's rules do not allow it. Do not try to get around them; say what could not be done."
+	rejectedByRule  = "Not run: the operator's rules do not allow it. Do not try to work around them; say what could not be done."
 	rejectedChanged = "Not run: the approval was for other arguments."
 )
 
 // rejections are the results of calls whose approval was not given, for the model.
 var rejections = map[domain.ApprovalStatus]string{
-	domain.ApprovalDenied:  "Not run: a person denied it. Do not try to do the same in another way; ask what to do instead, or continue without it.",
+	domain.ApprovalDenied:  "Not run: a person denied it. Do not try to do the same thing another way; ask what to do instead, or continue without it.",
 	domain.ApprovalExpired: "Not run: it needed a person's approval, and no one answered in time.",
 	domain.ApprovalDropped: "Not run: it needed a person's approval, and the user wrote something else instead. That message follows.",
 }
@@ -138,7 +138,7 @@ func (a *Agent) questionOf(ctx context.Context, message domain.Inbound) (asked d
 		return asked, "", err
 	}
 	if _, id := domain.ParseAnswer(message.Text); id != "" {
-		return domain.Approval{}, fmt.Sprintf("No approval with the ID %q.", id), nil
+		return domain.Approval{}, fmt.Sprintf("There is no approval with the ID %q.", id), nil
 	}
 	waiting, err := a.Store.WaitingApprovals(ctx, message.Route())
 	switch {

@@ -139,7 +139,7 @@ func TestApproval(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, `{}`)
 		require.Equal(t, "Nothing is waiting for approval here.", a.says(t, "ana", "/approve"))
-		require.Equal(t, `No approval with the ID "abc".`, a.says(t, "ana", "/approve `abc`"))
+		require.Equal(t, `There is no approval with the ID "abc".`, a.says(t, "ana", "/approve `abc`"))
 	})
 
 	t.Run("a command that is answered again after a crash says and does the same", func(t *testing.T) {

@@ -261,7 +261,7 @@ func TestCallToolOutput(t *testing.T) {
 		_, told := output(t, func(b *bundle) {
 			require.NoError(t, os.WriteFile(filepath.Join(b.workspace, "results"), nil, 0o600))
 		}, strings.Repeat("x", 20_000))
-		require.Contains(t, told, "could not be kept")
+		require.Contains(t, told, "could not be saved")
 		require.Contains(t, told, strings.Repeat("x", 1000))
 	})
 

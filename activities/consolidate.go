@@ -137,7 +137,7 @@ func (a *Agent) askToConsolidate(ctx context.Context, scope memory.Scope, batch 
 		return fmt.Errorf("read the memory: %w", err)
 	}
 	messages := []domain.Message{
-		{Role: domain.RoleSystem, Content: "You keep the memory of an assistant. Answer with the tool save_memory and nothing else."},
+		{Role: domain.RoleSystem, Content: "You maintain an assistant's memory. Answer only by calling the tool save_memory."},
 		{Role: domain.RoleUser, Content: memory.Request(current, batch.Messages, time.Local)},
 	}
 	var refusal error
@@ -176,7 +176,7 @@ func parseConsolidation(response llm.Response, current string) (entry, update st
 	}
 	before, after := utf8.RuneCountInString(current), utf8.RuneCountInString(update)
 	if after > 0 && before > shrinkFrom && after < before/shrinkTo {
-		return "", "", fmt.Errorf("memory_update has %d characters, the memory has %d; give the whole memory with its changes", after, before)
+		return "", "", fmt.Errorf("memory_update has %d characters, but the memory has %d; give the whole memory, including the changes", after, before)
 	}
 	return entry, update, nil
 }

@@ -42,7 +42,7 @@ func consolidating(t *testing.T, text string, keeper func(llmtest.Request) llmte
 }
 
 func keeps(r llmtest.Request) bool {
-	return strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory")
+	return strings.HasPrefix(r.Messages[0].Content.Text, "You maintain an assistant's memory")
 }
 
 func (b *bundle) put(t *testing.T, name, text string) {

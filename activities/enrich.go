@@ -62,7 +62,7 @@ func (a *Agent) enrichOne(ctx context.Context, enricher channels.Enricher, messa
 		Save: func(name string, content io.Reader) (string, error) { return a.saveMedia(message.ID, name, content) },
 	})
 	if failed := remote.As(err); failed != nil && ctx.Err() == nil && (failed.Permanent() || attempt >= enrichTriesOf(failed)) {
-		a.Logger.Warn("message taken without its files and context", "session", message.Session, "message", message.ID, "err", err)
+		a.Logger.Warn("message accepted without its files and context", "session", message.Session, "message", message.ID, "err", err)
 		enriched = channels.Enriched{
 			Text:  message.Text,
 			Notes: []string{"attached files and earlier messages of this thread could not be read: " + err.Error()},
@@ -92,11 +92,11 @@ func enrichTriesOf(failed *remote.Error) int {
 func enrichedText(e channels.Enriched) string {
 	var b strings.Builder
 	if len(e.Before) > 0 {
-		b.WriteString("[Said in this thread before]\n")
+		b.WriteString("[Earlier in this thread]\n")
 		for _, m := range e.Before {
 			fmt.Fprintf(&b, "%s (%s): %s\n", m.Name, m.SentAt.UTC().Format("2006-01-02 15:04 UTC"), m.Text)
 		}
-		b.WriteString("[What you are asked]\n")
+		b.WriteString("[Request]\n")
 	}
 	b.WriteString(e.Text)
 	for _, file := range e.Files {

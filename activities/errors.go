@@ -57,7 +57,7 @@ func failure(ctx, live context.Context, err error) error {
 	case errors.Is(err, store.ErrTurnEnded), errors.Is(err, domain.ErrNotFound):
 		return nonRetryable(protocol.ErrorInvalid, "The request has already ended: "+err.Error())
 	case errors.Is(err, errModel):
-		return nonRetryable(protocol.ErrorRefused, fmt.Sprintf("I could not ask: %v. `/model %s` returns to the configured one.", err, defaultModel))
+		return nonRetryable(protocol.ErrorRefused, fmt.Sprintf("I could not call the model: %v. `/model %s` switches back to the configured one.", err, defaultModel))
 	case failed == nil:
 		return err
 	case failed.Permanent():
@@ -95,7 +95,7 @@ func temporary(failed *remote.Error, err error) error {
 }
 
 // recoverPanic turns a panic into a non-retryable error: another attempt would most
-// likely panic too. Callers defer it.
+// likely panic too. It must be deferred.
 func recoverPanic(log *slog.Logger, err *error) {
 	if p := recover(); p != nil {
 		log.Error("panic", "panic", p, "stack", string(debug.Stack()))

@@ -57,16 +57,16 @@ func (a *Agent) chooseModel(ctx context.Context, message domain.Inbound) (reply 
 		reply, err = a.currentModel(ctx, message.Session)
 		return reply, nil, err
 	case strings.EqualFold(name, defaultModel):
-		return fmt.Sprintf("`%s`, the configured model, answers from the next request on.", a.Model.Title()), new(string), nil
+		return fmt.Sprintf("From the next request on, `%s`, the configured model, is used.", a.Model.Title()), new(string), nil
 	case len(name) > nameLimitOfModel || len(strings.Fields(name)) > 1:
-		return "Nothing changed: name one model, as `provider/model`.", nil, nil
+		return "Nothing changed: give one model, as `provider/model`.", nil, nil
 	}
 	m, err := a.open(name)
 	if err != nil {
 		return fmt.Sprintf("Nothing changed: `%s` cannot be used: %v.", name, err), nil, nil
 	}
 	title := m.Title()
-	return fmt.Sprintf("`%s` answers in this conversation from the next request on. `/model %s` undoes this.", title, defaultModel), &title, nil
+	return fmt.Sprintf("From the next request on, this conversation uses `%s`. `/model %s` switches back.", title, defaultModel), &title, nil
 }
 
 // currentModel names the model of a session.
@@ -76,9 +76,9 @@ func (a *Agent) currentModel(ctx context.Context, session string) (string, error
 		return "", err
 	}
 	usual := a.Model.Title()
-	text := fmt.Sprintf("`%s` answers, as configured.", usual)
+	text := fmt.Sprintf("Using `%s`, the configured model.", usual)
 	if chosen != "" {
-		text = fmt.Sprintf("`%s` answers in this conversation, `%s` in others; `/model %s` undoes it.", chosen, usual, defaultModel)
+		text = fmt.Sprintf("This conversation uses `%s`, others use `%s`; `/model %s` switches back.", chosen, usual, defaultModel)
 	}
 	if len(a.Model.Fallbacks) > 0 {
 		text += fmt.Sprintf(" Fallbacks: `%s`.", strings.Join(a.Model.Fallbacks, "`, `"))

@@ -206,7 +206,7 @@ func (o *Outbox) failed(ctx context.Context, out domain.Outbound, reason string)
 		return out, fmt.Errorf("record the failed delivery: %w", err)
 	}
 	out.State, out.Error = domain.OutboxFailed, reason
-	activity.GetLogger(ctx).Warn("a message cannot be delivered and is kept", "session", out.Session, "channel", out.Channel,
+	activity.GetLogger(ctx).Warn("message could not be delivered", "session", out.Session, "channel", out.Channel,
 		"chat", out.Chat, "thread", out.Thread, "reason", reason)
 	return out, nil
 }
@@ -245,8 +245,8 @@ func (o *Outbox) withContent(out domain.Outbound) (domain.Outbound, error) {
 	return out, nil
 }
 
-// refused reports whether the platform answered that it did not post: then there
-// is nothing to look for on the next attempt.
+// refused reports whether the platform rejected the post, so that the next attempt
+// need not look for it.
 func refused(err error) bool {
 	failed := remote.As(err)
 	return failed != nil && failed.Status != 0 && failed.Status < 500

@@ -100,7 +100,7 @@ func (o *Outbox) discard(ctx context.Context, d domain.Draft) error {
 }
 
 // Sweep removes the drafts of the channel that no reply will take over, such as those
-// that a crash left behind. What fails is left to the next time.
+// that a crash left behind. Failures are retried by the next sweep.
 func (o *Outbox) Sweep(ctx context.Context, channel string) error {
 	if o.presenter() == nil {
 		return nil
@@ -117,7 +117,7 @@ func (o *Outbox) Sweep(ctx context.Context, channel string) error {
 	return err
 }
 
-// Wait waits until what ended turns still show is shown, or ctx ends.
+// Wait waits until the indications of ended turns are up to date, or ctx ends.
 func (o *Outbox) Wait(ctx context.Context) {
 	if p := o.presenter(); p != nil {
 		p.Wait(ctx)

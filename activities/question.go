@@ -12,9 +12,9 @@ import (
 // questionTimeout bounds what is shown of an answer to a question.
 const questionTimeout = 5 * time.Second
 
-// showAnswer shows what came of an answer to a question: the question says who answered and
-// loses its buttons. Whoever clicked, and whose answer did not count or cannot be shown
-// there, is told reply. A failure does not affect the answer; another click shows it.
+// showAnswer updates a question after an answer: it names who answered and loses its
+// buttons. A person whose click did not count, or cannot be shown there, is sent reply.
+// A failure does not affect the answer; another click shows it.
 func (a *Agent) showAnswer(ctx context.Context, m domain.Inbound, reply string) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
@@ -27,7 +27,7 @@ func (a *Agent) showAnswer(ctx context.Context, m domain.Inbound, reply string) 
 		return
 	}
 	if err := q.TellSender(ctx, m, reply); err != nil {
-		a.Logger.Warn("outcome of an answer not shown to its sender", "message", m.ID, "sender", m.Sender, "err", err)
+		a.Logger.Warn("outcome of a decision not shown to its sender", "message", m.ID, "sender", m.Sender, "err", err)
 	}
 }
 
@@ -63,7 +63,7 @@ func (a *Agent) closeQuestion(ctx context.Context, asked domain.Approval) bool {
 	}
 	closed, err := q.CloseQuestion(ctx, out, how)
 	if err != nil {
-		a.Logger.Debug("changing a question failed", "approval", asked.ID, "err", err)
+		a.Logger.Debug("updating a question failed", "approval", asked.ID, "err", err)
 	}
 	return closed
 }

@@ -16,9 +16,9 @@ import (
 const (
 	// resultsDir is the workspace folder for results that are too long for the model.
 	resultsDir = "results"
-	// shownLimit is how much of a result, in bytes, the running turn's model sees.
+	// shownLimit is the number of bytes of a result that the running turn's model sees.
 	shownLimit = 16_000
-	// keptLimit is how much of a result the store keeps.
+	// keptLimit is the number of bytes of a result that the store keeps.
 	keptLimit = 10 << 20
 )
 
@@ -39,8 +39,8 @@ func (a *Agent) resultRow(in protocol.CallToolInput, call domain.ToolCall, resul
 	file := filepath.Join(resultsDir, in.Key()+".txt")
 	where := "the whole output is in the workspace file " + file
 	if err := a.keep(file, output); err != nil {
-		a.Logger.Warn("long result not kept in the workspace", "call", in.Key(), "err", err)
-		where = "it could not be kept in a file: " + err.Error()
+		a.Logger.Warn("long result not saved in the workspace", "call", in.Key(), "err", err)
+		where = "it could not be saved to a file: " + err.Error()
 	}
 	row.Full = []byte(text.Cut(output, keptLimit))
 	head, tail := headTail(output, shownLimit)

@@ -55,9 +55,9 @@ type Finder interface {
 	Find(ctx context.Context, msg domain.Outbound) (Found, error)
 }
 
-// Found is what a [Finder] found.
+// Found is the result of [Finder].
 type Found struct {
-	Posted     bool   // the message is there, as it is to be
+	Posted     bool   // the message is there, in its final form
 	PlatformID string // of the message, or else of its draft; empty: neither is there
 }
 

@@ -21,8 +21,8 @@ type Presenter interface {
 	// Conclude shows that a turn has ended, after its reply was delivered if it has one
 	// (replied). It returns at once.
 	Conclude(t PresentedTurn, failed, replied bool)
-	// Discard removes a draft that no reply will take over. It makes one attempt; a draft
-	// that is not there is no error.
+	// Discard removes a draft that no reply will take over. It makes one attempt; a missing
+	// draft is not an error.
 	Discard(ctx context.Context, d domain.Draft) error
 	// Wait waits until what Conclude began is done, or ctx ends.
 	Wait(ctx context.Context)

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-// approval asks a person about a call and returns when the call is to be made again: the
-// question was answered or expired, or the turn is cancelled. It reports whether the user
+// approval asks a person about a call and returns when the call can be repeated: the
+// question was answered or expired, or the turn was cancelled. It reports whether the user
 // wrote something else instead. The decision is in the store; the signal only wakes the
 // workflow.
 func (t *turn) approval(ctx workflow.Context, call protocol.Call, asked protocol.PendingApproval) (withdrawn bool) {

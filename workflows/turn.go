@@ -106,7 +106,7 @@ func (t *turn) endFor(ctx workflow.Context, err error) outcome {
 	if ctx.Err() != nil {
 		return t.end(ctx, protocol.EndingStopped, "")
 	}
-	reason := "The request could not be finished: " + err.Error()
+	reason := "The request could not be completed: " + err.Error()
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		reason = app.Message()
 	}

@@ -17,7 +17,7 @@ import (
 // ErrAway is the error of a [Backend] that was told to fail.
 var ErrAway = errors.New("the store is away")
 
-// Answer is what becomes of a message.
+// Answer is the scripted outcome of a message.
 type Answer struct {
 	Events []event.Event // what can be watched before it ends
 	Reply  string
@@ -28,7 +28,7 @@ type Answer struct {
 // Echo answers every message with its own text.
 func Echo(msg domain.Inbound) *Answer { return &Answer{Reply: "echo: " + msg.Text} }
 
-// Hold answers no message: they stay queued until [Backend.Emit] and [Backend.End].
+// Hold leaves every message queued until [Backend.Emit] and [Backend.End].
 func Hold(domain.Inbound) *Answer { return nil }
 
 // Backend is a [channels.Backend] in memory. Watchers miss no event. Safe for
@@ -55,8 +55,8 @@ type message struct {
 	events  []event.Event
 }
 
-// NewBackend returns a backend that answers as answer says, at once. A nil
-// answer is [Echo].
+// NewBackend returns a backend that answers each message immediately with the result of
+// answer; nil: [Echo].
 func NewBackend(answer func(domain.Inbound) *Answer) *Backend {
 	if answer == nil {
 		answer = Echo
@@ -283,7 +283,7 @@ type Counts struct {
 	Watching int // calls of Watch that are under way
 }
 
-// Await waits until until is true of the counts, or ctx ends.
+// Await waits until the condition holds for the counts, or ctx ends.
 func (b *Backend) Await(ctx context.Context, until func(Counts) bool) error {
 	for {
 		b.mu.Lock()

@@ -13,7 +13,7 @@ type Directory interface {
 	Who(ctx context.Context, id string) (Profile, error)
 }
 
-// Profile is what a platform tells about a person or a chat.
+// Profile describes a person or a chat.
 type Profile struct {
 	Name   string
 	Zone   string // of a person: IANA name of their time zone; empty: unknown
@@ -44,11 +44,11 @@ type Files interface {
 type Markup interface {
 	// Mention refers to a person.
 	Mention(person string) string
-	// Escape returns text that means nothing but itself.
+	// Escape returns text without any markup.
 	Escape(text string) string
 }
 
-// Unavailable is the error of an ability for what cannot be had until somebody changes
+// Unavailable is the error of an ability that does not work until someone changes
 // something, such as a permission. It says why.
 type Unavailable string
 

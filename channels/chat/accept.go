@@ -46,7 +46,7 @@ func (h *handler) accept(ctx context.Context, msg domain.Inbound) error {
 	_, err := h.backend.Accept(ctx, msg)
 	switch {
 	case errors.Is(err, domain.ErrConflict):
-		h.log.Warn("message delivered again with another text, the first one counts", "chat", msg.Chat, "id", msg.PlatformID)
+		h.log.Warn("message delivered again with different text, keeping the first", "chat", msg.Chat, "id", msg.PlatformID)
 		return nil
 	case err != nil:
 		return fmt.Errorf("accept a message: %w", err)

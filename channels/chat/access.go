@@ -14,9 +14,9 @@ import (
 const (
 	// tellEvery limits how often somebody is told that they are not allowed.
 	tellEvery = time.Hour
-	// tellTimeout bounds telling them.
+	// tellTimeout bounds notifying them.
 	tellTimeout = 30 * time.Second
-	// maxTelling bounds how many people are told at once.
+	// maxTelling bounds concurrent notifications.
 	maxTelling = 8
 )
 
@@ -79,7 +79,7 @@ func (h *handler) refuse(o *Origin, why refusal, expected bool) {
 		defer cancel()
 		if err := h.tellRefused(ctx, o, why); err != nil {
 			h.told.undo(key)
-			h.log.Warn("refused sender not told", "user_id", o.Sender, "err", err)
+			h.log.Warn("rejected sender not notified", "user_id", o.Sender, "err", err)
 		}
 		return nil
 	})
@@ -107,7 +107,7 @@ func (h *handler) tellRefused(ctx context.Context, o *Origin, why refusal) error
 	return err
 }
 
-// explanation says what a sender can do to be answered.
+// explanation returns what a sender can do to be answered.
 func (h *handler) explanation(ctx context.Context, o *Origin, why refusal) (string, error) {
 	name := h.platform.Name()
 	switch {

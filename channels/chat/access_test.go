@@ -104,7 +104,7 @@ func TestRefusedSendersAreTold(t *testing.T) {
 		r := run(t, options(), channeltest.NewBackend(nil), whisper)
 		r.plain.failNext(1)
 		require.NoError(t, r.post(ben))
-		require.Eventually(t, func() bool { return r.log.has("refused sender not told") }, deadline, tick)
+		require.Eventually(t, func() bool { return r.log.has("rejected sender not notified") }, deadline, tick)
 		require.NoError(t, r.post(ben))
 		until(r, 1)
 	})

@@ -22,7 +22,7 @@ type inbox struct {
 	*handler
 	queues *queues
 	work   context.Context // of deliveries being handled: ends a while after that of Run
-	ready  chan struct{}   // closed once the platform has said who we are
+	ready  chan struct{}   // closed once Identify has succeeded
 }
 
 // Ready implements [Inbox].

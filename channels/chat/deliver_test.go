@@ -81,7 +81,7 @@ func TestAPlatformThatIsDownAtFirst(t *testing.T) {
 		p.failNext(2)
 		return p
 	})
-	require.True(t, r.log.has(`msg="call failed, will try again" doing="asking the platform who we are"`))
+	require.True(t, r.log.has(`msg="call failed, will try again" doing="identifying with the platform"`))
 	require.NoError(t, r.post(nil))
 }
 

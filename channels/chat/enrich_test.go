@@ -136,7 +136,7 @@ func TestEnrich(t *testing.T) {
 			{Name: "a.txt", MIME: "text/plain", Path: "/media/a.txt"}, {Name: "A-2.txt", MIME: "text/plain", Path: "/media/A-2.txt"},
 		}, got.Files)
 		require.Equal(t, []string{
-			"b.txt was deleted", "c.mp4 is of a kind that cannot be read: video/mp4",
+			"b.txt was deleted", "c.mp4 has an unsupported type: video/mp4",
 			"d.txt (2 kB) is larger than 20 bytes", "e.txt is larger than 20 bytes",
 		}, got.Notes)
 	})

@@ -25,8 +25,8 @@ type enrichment struct {
 	noted map[string]bool
 }
 
-// lacking notes what cannot be had until somebody changes something. It returns the
-// errors that another attempt may cure.
+// lacking notes what is unavailable until someone changes something. It returns errors
+// that another attempt may not meet.
 func (w *enrichment) lacking(what string, err error) error {
 	if err == nil {
 		return nil

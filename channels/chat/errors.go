@@ -3,10 +3,10 @@ package chat
 import "errors"
 
 var (
-	// ErrNoMessage is wrapped by the error of a call about a message that is not there or
-	// cannot be changed any more.
+	// ErrNoMessage is wrapped by the error of a call for a message that does not exist or
+	// can no longer be changed.
 	ErrNoMessage = errors.New("the message is gone or cannot be changed")
-	// ErrStreamEnded is wrapped by the error of a call about a stream that was ended, by the
-	// platform or a person.
+	// ErrStreamEnded is wrapped by the error of a call for a stream that the platform or a
+	// person ended.
 	ErrStreamEnded = errors.New("the stream has ended")
 )

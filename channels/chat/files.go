@@ -53,7 +53,7 @@ func (w *enrichment) save(ctx context.Context, files Files, f domain.File, name 
 	limit := w.o.FileLimit
 	switch {
 	case !isReadable(f):
-		return saved, Unreadable("is of a kind that cannot be read: " + cmp.Or(f.MIME, path.Ext(f.Name)))
+		return saved, Unreadable("has an unsupported type: " + cmp.Or(f.MIME, path.Ext(f.Name)))
 	case f.Size > limit:
 		return saved, Unreadable(fmt.Sprintf("(%s) is larger than %s", inBytes(f.Size), inBytes(limit)))
 	}

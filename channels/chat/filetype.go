@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// readableTypes are the media types that an agent can read, besides text.
+// readableTypes are the media types other than text that an agent can read.
 var readableTypes = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "application/pdf": true,
 	"application/json": true, "application/xml": true, "application/yaml": true, "application/x-yaml": true, "application/toml": true,

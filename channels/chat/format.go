@@ -35,7 +35,7 @@ func (h *handler) escape(text string) string {
 	return text
 }
 
-// list is a list of which no more than the first items are shown.
+// list formats the first items of a list.
 func list[T any](items []T, line func(T) string) string {
 	var b strings.Builder
 	for i, item := range items {

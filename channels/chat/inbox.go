@@ -11,7 +11,7 @@ import (
 // acknowledged; after an error the platform has to deliver it again. Deliveries of one
 // conversation are handled in the order of the calls, others concurrently.
 type Inbox interface {
-	// Ready waits until the platform has said who we are.
+	// Ready waits until the bot's identity is known.
 	Ready(ctx context.Context) error
 	// Deliver handles a delivery and returns what to answer to who gave a [Command].
 	// Handling that has begun does not stop when ctx ends.

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// showSigns shows beside the messages what the turn does, and returns when to look again.
+// showSigns updates the turn's indications and returns when to check again.
 func (t *turn) showSigns(ctx context.Context, seen snapshot) time.Duration {
 	if wait := time.Until(t.began.Add(t.o.pace.Notice)); wait > 0 {
 		return wait
@@ -35,7 +35,7 @@ func (t *turn) indicates(ctx context.Context) Indicates {
 	defer cancel()
 	how, err := t.o.signs.Indicates(call, t.place())
 	if err != nil {
-		t.note("asking how to indicate a turn", err)
+		t.note("looking up how to indicate a turn", err)
 		return Indicates{}
 	}
 	t.signs.how, t.signs.asked = how, true

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// Limiter holds back calls for as long as the platform asked to wait with such calls
-// (Retry-After). It never blocks. The zero value holds back none.
+// Limiter rejects calls while the platform's Retry-After for such calls has not
+// elapsed. It never blocks. The zero value rejects none.
 type Limiter struct {
 	Service string // names the platform in errors
 
@@ -19,7 +19,7 @@ type Limiter struct {
 	until map[limit]time.Time
 }
 
-// limit is what a platform counts calls by: a method, and for messages a chat.
+// limit is the key of a rate limit: a method, and for messages a chat.
 type limit struct{ method, chat string }
 
 type skippable struct{}

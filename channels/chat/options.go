@@ -14,7 +14,7 @@ const (
 // users or chats, but not for all bots: two bots that answer each other never stop.
 type Access struct {
 	Users []string
-	Chats []string // where users are answered besides direct messages; without workspace
+	Chats []string // where users are answered, in addition to direct messages; without workspace
 	Bots  []string
 }
 

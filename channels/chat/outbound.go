@@ -22,7 +22,7 @@ type Outbound struct {
 	log     *slog.Logger
 	limits  Limits
 	pace    Pace
-	editor  Editor // nil where the platform is not one; the same for the others
+	editor  Editor // nil if the platform does not implement it, as with the others
 	stream  Streamer
 	signs   Indicator
 	history History
@@ -50,7 +50,7 @@ func NewOutbound(p Writer, o OutboundOptions) *Outbound {
 	return out
 }
 
-// withDraft returns the turn that this draft is shown for; nil if none is in this process.
+// withDraft returns the turn of this process that has the draft; nil if none.
 func (o *Outbound) withDraft(chat, id string) *turn {
 	for _, t := range o.turns {
 		if t.draftID == id && t.inbound[0].Chat == chat {

@@ -39,11 +39,11 @@ const (
 	never = time.Hour
 	// inFlight is for how long an unanswered call may still take effect.
 	inFlight = time.Minute
-	// placing is for how long a draft is looked for whose post was not answered.
+	// placing bounds the search for a draft whose post got no response.
 	placing = 8 * time.Second
-	// pauseGrace bounds how long the end of an activity waits for a call under way, so
-	// that nothing of it comes after what another process does next.
+	// pauseGrace bounds how long the end of an activity waits for a call in flight, which
+	// must not take effect after another process's next call.
 	pauseGrace = time.Second
-	// maxPresented bounds the turns that are shown at once. Others are answered without.
+	// maxPresented bounds the turns presented at once. Others get only their reply.
 	maxPresented = 64
 )

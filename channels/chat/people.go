@@ -29,7 +29,7 @@ type cachedProfile struct {
 	until time.Time
 }
 
-// NewPeople returns a cache of what look returns.
+// NewPeople returns a cache of the results of look.
 func NewPeople(look func(ctx context.Context, id string) (Profile, error)) *People {
 	return &People{look: look, byID: map[string]cachedProfile{}}
 }

@@ -19,19 +19,19 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Platform is what every chat platform implements. Errors of failed calls are
+// Platform is implemented by every chat platform. Errors of failed calls are
 // remote.Errors: the core reads Status and RetryAfter from them. Safe for
 // concurrent use; only Receive is for one caller at a time.
 type Platform interface {
 	Writer
-	// Identify returns who we are there.
+	// Identify returns the bot's own identity.
 	Identify(ctx context.Context) (Self, error)
 	// Receive hands what the platform delivers to in until ctx ends, reconnecting as
 	// needed. It acknowledges a delivery only after in returned nil for it.
 	Receive(ctx context.Context, in Inbox) error
 }
 
-// Writer is a platform as far as it is written to.
+// Writer is the part of a platform that is needed to write to it.
 type Writer interface {
 	// Name returns the channel's name, such as "slack".
 	Name() string
@@ -70,12 +70,12 @@ type Place struct {
 	Person  string // the platform's ID of the person who is answered, if any
 }
 
-// Message is one message as the core wants it shown.
+// Message is a message for the platform to render.
 type Message struct {
 	// ID is the outbox ID. It is the same in every attempt: the platform stores it with
 	// the message, or derives from it the key that it sends ([Keyed]).
 	ID string
-	// Draft says that the message only stands for the reply with this ID.
+	// Draft is the ID of the reply that the message is a draft of.
 	Draft bool
 	// Part numbers the messages of a reply, from 1; the same in every attempt.
 	Part     int
@@ -88,8 +88,8 @@ type Message struct {
 }
 
 // Editor is a [Platform] whose messages can be changed. Both methods may be
-// repeated. [ErrNoMessage] says that the message cannot be edited, for good;
-// to delete a message that is not there is no error.
+// repeated. [ErrNoMessage] means that the message can never be edited.
+// Deleting a message that does not exist is not an error.
 type Editor interface {
 	Edit(ctx context.Context, at Place, id string, msg Message) error
 	Delete(ctx context.Context, at Place, id string) error
@@ -112,7 +112,7 @@ type Streamer interface {
 	StopStream(ctx context.Context, at Place, id, message string) error
 }
 
-// Throttled is a [Platform] that knows that it may not post for now.
+// Throttled is a [Platform] that knows when it is rate limited.
 type Throttled interface{ Busy(at Place) bool }
 
 // Indicator is a [Platform] that can show beside the messages that the agent works:

@@ -23,7 +23,7 @@ type queues struct {
 	jobs            sync.WaitGroup
 
 	mu   sync.Mutex
-	last map[string]chan struct{} // by conversation: closed when the job queued last is over
+	last map[string]chan struct{} // by conversation: closed when the last queued job is done
 }
 
 func newQueues() *queues {

@@ -52,9 +52,9 @@ func (r *Receiver) inbox(work context.Context, b channels.Backend) *inbox {
 	return &inbox{handler: h, queues: newQueues(), work: work, ready: make(chan struct{})}
 }
 
-// identify asks the platform who we are until it says so.
+// identify calls the platform's Identify until it succeeds.
 func (r *Receiver) identify(ctx context.Context, in *inbox) error {
-	return Retry(ctx, in.log, "asking the platform who we are", func(ctx context.Context) error {
+	return Retry(ctx, in.log, "identifying with the platform", func(ctx context.Context) error {
 		self, err := r.platform.Identify(ctx)
 		if err != nil {
 			return err

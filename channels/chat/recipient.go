@@ -50,12 +50,12 @@ func NewResolver(p Platform, a Access) *Resolver { return &Resolver{p, a} }
 
 // Resolve implements [channels.RecipientResolver]. A chat may be written to if it is
 // allowed and both we and the sender are in it; a person in a direct message if they are
-// on the list of users, or are the sender. Who was paired is on no list. A chat that the
+// on the list of users, or are the sender. Paired people are not on the list. A chat that the
 // sender cannot see is reported like one that does not exist.
 func (r *Resolver) Resolve(ctx context.Context, sender, to string) (chat string, err error) {
 	addresses, ok := r.platform.(Addresses)
 	if !ok {
-		return "", fmt.Errorf("%s can only be used to answer", r.platform.Name())
+		return "", fmt.Errorf("%s can only be used for replies", r.platform.Name())
 	}
 	recipient, err := addresses.Recipient(ctx, strings.TrimSpace(to))
 	switch {
@@ -94,7 +94,7 @@ func (r *Resolver) chat(ctx context.Context, addresses Addresses, sender, name s
 	case chat.Archived:
 		return "", fmt.Errorf("#%s is archived", chat.Name)
 	case !listed(r.access.Chats, bare(chat.ID)):
-		return "", fmt.Errorf("the bot may not write in #%s: channels.%s.allow_channels does not have %s", chat.Name, r.platform.Name(), bare(chat.ID))
+		return "", fmt.Errorf("the bot may not write in #%s: channels.%s.allow_channels does not include %s", chat.Name, r.platform.Name(), bare(chat.ID))
 	}
 	return chat.ID, nil
 }
@@ -115,7 +115,7 @@ func (r *Resolver) person(ctx context.Context, addresses Addresses, sender, name
 	}
 	id := found[0].ID
 	if id != sender && !listed(r.access.Users, id) {
-		return "", fmt.Errorf("the bot may not write to %s: channels.%s.allow_users does not have %s", name, r.platform.Name(), id)
+		return "", fmt.Errorf("the bot may not write to %s: channels.%s.allow_users does not include %s", name, r.platform.Name(), id)
 	}
 	return addresses.OpenDirect(ctx, id)
 }

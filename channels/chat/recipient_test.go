@@ -54,7 +54,7 @@ func TestResolve(t *testing.T) {
 		{"ben", "ops", "team/c1", ""},
 		{"", "ops", "", "the person asking is not in #ops"},
 		{"ben", "#else", "", "the person asking is not in #else"},
-		{"ana", "#else", "", "channels.fake.allow_channels does not have c4"},
+		{"ana", "#else", "", "channels.fake.allow_channels does not include c4"},
 		{"ana", "#old", "", "#old is archived"},
 		{"ben", "#secret", "", "the bot is not in a channel named secret"},
 		{"ana", "#secret", "team/c3", ""},
@@ -62,7 +62,7 @@ func TestResolve(t *testing.T) {
 		{"ana", "dm", "", "is a direct message"},
 		{"ana", "#", "", "is neither a channel nor a person"},
 		{"ben", "@ana", "team/dm-ana", ""},
-		{"ana", "@ben", "", "channels.fake.allow_users does not have ben"},
+		{"ana", "@ben", "", "channels.fake.allow_users does not include ben"},
 		{"ben", "@ben", "team/dm-ben", ""},
 		{"ana", "@kim", "", "several people are called kim; use an ID: k1 (Kim), k2 (Kim)"},
 		{"ana", "@eve", "", "no one is called eve"},
@@ -76,5 +76,5 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	_, err := chat.NewResolver(newPlain(), chat.Access{}).Resolve(t.Context(), "ana", "#ops")
-	require.ErrorContains(t, err, "can only be used to answer")
+	require.ErrorContains(t, err, "can only be used for replies")
 }

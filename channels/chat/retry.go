@@ -14,8 +14,8 @@ const (
 	LastPause  = 30 * time.Second
 )
 
-// Retry calls attempt until it succeeds, fails for good (see [remote.Error]) or ctx ends,
-// with growing pauses that are at least as long as the platform asked for. An attempt that
+// Retry calls attempt until it succeeds, fails permanently (see [remote.Error]) or ctx
+// ends, with growing pauses that are at least as long as the platform asked for. An attempt that
 // lasted a while, such as a connection, starts over with a short pause.
 func Retry(ctx context.Context, log *slog.Logger, what string, attempt func(context.Context) error) error {
 	for pause := firstPause; ; pause = min(2*pause, LastPause) {

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// canStream reports whether the draft can be a stream: as long as only text is to be
-// shown, or a status shows the rest.
+// canStream reports whether the draft can be a stream: if it shows only text, or a status
+// shows the rest.
 func (t *turn) canStream(seen snapshot) bool {
 	return t.o.stream != nil && !t.o.noStreams.Load() && (seen.doing == "" || t.indicatesText()) && t.o.stream.CanStream(t.place())
 }

@@ -25,7 +25,7 @@ type turn struct {
 	inbound []domain.Inbound // that it answers
 	users   int              // activities that present it
 	used    time.Time
-	halted  bool // nothing is shown any more
+	halted  bool // no longer presented
 	stop    context.CancelFunc
 	done    chan struct{} // closed while nothing is being shown
 	draftID string        // the platform's ID of its draft; empty: unknown or none
@@ -65,7 +65,7 @@ type draft struct {
 // unsettled reports whether an edit without an answer may still take effect.
 func (d *draft) unsettled() bool { return d != nil && time.Since(d.lost) < inFlight }
 
-// content is what an edit shows.
+// content is the content of an edit.
 type content struct{ text, doing string }
 
 func newTurn(o *Outbound, p channels.PresentedTurn) *turn {
@@ -86,13 +86,13 @@ func (t *turn) update(p channels.PresentedTurn) {
 	}
 }
 
-// halt ends the showing for good.
+// halt stops presenting the turn.
 func (t *turn) halt() {
 	t.halted = true
 	t.stop()
 }
 
-// ending reports whether the activity has ended: then what is shown last is shown at once.
+// ending reports whether the activity has ended: the last update is then made immediately.
 func (t *turn) ending(ctx context.Context) bool { return ctx.Err() != nil }
 
 func (t *turn) isHalted() bool {

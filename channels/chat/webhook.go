@@ -135,7 +135,7 @@ func (w *Webhook) take(ctx context.Context, in Inbox, out http.ResponseWriter, r
 	case err == nil:
 		respond(out, reply)
 	case errors.Is(err, ErrMalformed):
-		w.Logger.Error("request not understood", "err", err)
+		w.Logger.Error("invalid request", "err", err)
 		http.Error(out, "not understood", http.StatusBadRequest)
 	default:
 		if ctx.Err() == nil {

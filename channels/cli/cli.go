@@ -35,7 +35,7 @@ type TurnError struct {
 // Error implements error.
 func (e *TurnError) Error() string { return e.Reply }
 
-// Agent is what a conversation needs of the running agent.
+// Agent is the part of the running agent that a conversation uses.
 type Agent interface {
 	// Send submits a message. Sending the same ID again has no effect. Errors are
 	// [remote.Error]s.

@@ -23,7 +23,7 @@ type dialogue struct {
 	shown      map[string]bool               // turns whose reply was printed
 }
 
-// first reports whether a turn's reply is to be printed, which it is once.
+// first reports whether a turn's reply has not been printed yet.
 func (d *dialogue) first(turn string) bool {
 	if d.shown == nil {
 		d.shown = map[string]bool{}
@@ -162,7 +162,7 @@ func (d *dialogue) end() {
 	d.progress.Resume()
 }
 
-// answers is where answers come from; nil unless a question is open.
+// answers returns the source of answers; nil unless a question is open.
 func (d *dialogue) answers() <-chan string {
 	if !d.asking() {
 		return nil

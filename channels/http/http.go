@@ -76,7 +76,7 @@ func (c *Channel) Run(ctx context.Context, b channels.Backend) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if err := server.Shutdown(grace); err != nil {
-		log.Warn("connections cut off", "err", err)
+		log.Warn("open connections closed", "err", err)
 		_ = server.Close()
 	}
 	<-served //nolint:errcheck // always ErrServerClosed

@@ -111,8 +111,10 @@ func TestExplanationsThatCannotBeGiven(t *testing.T) {
 	r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{AllowBots: []string{"B0GOOD"}}})
 	r.Fail("chat.postEphemeral", 1, slacktest.Fault{Error: "user_not_in_channel"})
 	r.acked(r.Say(slacktest.Ben, slacktest.General, slacktest.Mention+" hi"))
-	require.NoError(t, r.Await(r.ctx, func() bool { return r.log.has("refused sender not told") || len(r.Calls("chat.postEphemeral")) == 1 }))
-	require.Eventually(t, func() bool { return r.log.has("refused sender not told") }, receivingDeadline, receivingTick)
+	require.NoError(t, r.Await(r.ctx, func() bool {
+		return r.log.has("rejected sender not notified") || len(r.Calls("chat.postEphemeral")) == 1
+	}))
+	require.Eventually(t, func() bool { return r.log.has("rejected sender not notified") }, receivingDeadline, receivingTick)
 	r.acked(r.Say(slacktest.Ben, slacktest.General, slacktest.Mention+" hi"))
 	require.NoError(t, r.Await(r.ctx, func() bool { return len(r.Ephemeral(slacktest.General)) == 1 }), "the next time it works")
 

@@ -19,7 +19,7 @@ func blocks(markdown string) []slack.Block {
 }
 
 // blockText returns Markdown for Slack's markdown block: with tables and check boxes drawn,
-// since not every client renders them, and with none of Slack's own <…> except mentions of
+// since not every client renders them, and without Slack's <…> markup except mentions of
 // a person or a channel. See
 // https://docs.slack.dev/reference/block-kit/blocks/markdown-block.
 func blockText(markdown string) string {

@@ -14,8 +14,8 @@ const (
 	kindCommand     = "slash_commands"
 )
 
-// parse parses a payload that Slack delivers; nil if there is nothing to deliver, then
-// reply is the payload of the acknowledgement.
+// parse parses a payload from Slack. If there is nothing to deliver, d is nil and reply is
+// the payload of the acknowledgement.
 func (p *platform) parse(kind string, payload []byte) (d chat.Delivery, reply any, err error) {
 	defer chat.RecoverPanic(&err)
 	switch kind {
@@ -29,8 +29,8 @@ func (p *platform) parse(kind string, payload []byte) (d chat.Delivery, reply an
 	return d, nil, err
 }
 
-// delivery is what Slack puts around an event. One from a channel that several
-// workspaces share may name another of them first.
+// delivery is the envelope of an event. If several workspaces share the channel, it may
+// name another one first.
 type delivery struct {
 	Type           string `json:"type"`
 	Challenge      string `json:"challenge"`
@@ -114,8 +114,8 @@ func (p *platform) readCommand(payload []byte) (chat.Delivery, any, error) {
 	return command, nil, nil
 }
 
-// ephemeral is the payload of an acknowledgement that only the caller sees; nil if there
-// is nothing to see.
+// ephemeral returns the payload of an acknowledgement that only the caller sees; nil for
+// an empty text.
 func ephemeral(text string) any {
 	if text == "" {
 		return nil

@@ -49,7 +49,7 @@ func (p *platform) Describe(ctx context.Context, f domain.File) (domain.File, er
 func (p *platform) Fetch(ctx context.Context, f domain.File) (body io.ReadCloser, err error) {
 	address, err := url.Parse(f.URL)
 	if err != nil || !p.o.mayReceiveToken(address) {
-		return nil, chat.Unreadable("is not kept by Slack")
+		return nil, chat.Unreadable("is not stored by Slack")
 	}
 	body, err = ask(ctx, p, "download", func(ctx context.Context) (io.ReadCloser, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, http.NoBody)

@@ -224,11 +224,11 @@ func TestEnrichFiles(t *testing.T) {
 		"a.png": "png", "A-2.png": "other", "deploy.ts": "let x = 1", "page.html": "<html>", "F0INFO": "described later", "pass_wd_.txt": "png",
 	}, disk)
 	require.Equal(t, []string{
-		"movie.mp4 is of a kind that cannot be read: video/mp4",
+		"movie.mp4 has an unsupported type: video/mp4",
 		"big.txt (101 bytes) is larger than 100 bytes",
 		"lies.txt is larger than 100 bytes",
 		"gone.txt was deleted",
-		"plan.txt is not kept by Slack",
+		"plan.txt is not stored by Slack",
 	}, got.Notes)
 }
 
@@ -317,6 +317,6 @@ func TestTheTokenGoesToNobodyElse(t *testing.T) {
 		msg.Files = append(msg.Files, domain.File{ID: "F1", Name: "a.txt", MIME: "text/plain", URL: address})
 	}
 	got := s.enrich(channels.Enrichment{Message: msg, Save: kept{}.save})
-	require.Equal(t, []string{"a.txt is not kept by Slack"}, got.Notes)
+	require.Equal(t, []string{"a.txt is not stored by Slack"}, got.Notes)
 	require.Empty(t, seen)
 }

@@ -65,7 +65,7 @@ func (p *platform) readInteraction(payload []byte) (chat.Delivery, error) {
 	return click, nil
 }
 
-// click returns what was clicked; nil if it is nothing that we know.
+// click returns the click; nil if it is unknown.
 func (i *interaction) click(self Identity) *chat.Click {
 	c := &chat.Click{}
 	ts := i.ActionTS

@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// Identity is who we are at Slack.
+// Identity is the bot's identity at Slack.
 type Identity struct {
 	TeamID string
 	Team   string
@@ -85,7 +85,7 @@ func (p *platform) self(ctx context.Context) (Identity, error) {
 	}
 	answer, err := ask(ctx, p, "auth.test", p.api.AuthTestContext)
 	if err != nil {
-		return Identity{}, fmt.Errorf("ask slack who we are: %w", err)
+		return Identity{}, fmt.Errorf("identify with slack: %w", err)
 	}
 	p.identity = &Identity{
 		TeamID: answer.TeamID, Team: answer.Team, Name: answer.User, UserID: answer.UserID, BotID: answer.BotID,
@@ -94,9 +94,9 @@ func (p *platform) self(ctx context.Context) (Identity, error) {
 	return *p.identity, nil
 }
 
-var errNotReady = errors.New("slack has not said yet who we are")
+var errNotReady = errors.New("not yet identified with slack")
 
-// known returns who we are, without asking Slack.
+// known returns the bot's identity without a call to Slack.
 func (p *platform) known() (Identity, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

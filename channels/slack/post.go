@@ -105,7 +105,7 @@ func (p *platform) send(msg chat.Message, send func(content ...slack.MsgOption) 
 	return err
 }
 
-// textOf is what notifications and clients without blocks show.
+// textOf returns the text for notifications and for clients without blocks.
 func textOf(msg chat.Message, markdown string) string {
 	text, note := mrkdwn(markdown), noteOf(msg)
 	switch {
@@ -128,7 +128,7 @@ func blocksOf(msg chat.Message, markdown string) []slack.Block {
 	}
 	if msg.Note != "" {
 		note := slack.NewTextBlockObject(slack.MarkdownType, noteOf(msg), false, false)
-		if msg.Draft { // what a tool is given is no markup
+		if msg.Draft { // a tool's arguments are not markup
 			note = slack.NewTextBlockObject(slack.PlainTextType, msg.Note, false, false)
 		}
 		parts = append(parts, slack.NewContextBlock("", note))

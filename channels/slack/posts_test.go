@@ -229,5 +229,5 @@ func TestAConflictIsAcknowledged(t *testing.T) {
 	r.acked(r.SendEvent(event))
 	require.Equal(t, "one", r.accepted(1).Text)
 	require.Len(t, r.backend.Accepted(), 1)
-	require.True(t, r.log.has("another text"))
+	require.True(t, r.log.has("different text"))
 }

@@ -85,7 +85,7 @@ func TestResolveRefuses(t *testing.T) {
 		sender   string
 		want     string
 	}{
-		{"a channel that is not allowed", "#ops", some, slacktest.Ana, "channels.slack.allow_channels does not have " + opsID},
+		{"a channel that is not allowed", "#ops", some, slacktest.Ana, "channels.slack.allow_channels does not include " + opsID},
 		{"a channel without the sender", "#ops", everybody, slacktest.Ben, "the person asking is not in #ops"},
 		{"a channel, when nobody asks", "#ops", everybody, "", "the person asking is not in #ops"},
 		{"a channel without the bot", "#elsewhere", everybody, slacktest.Ana, "the bot is not in a channel named elsewhere"},
@@ -97,7 +97,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"an archived channel", oldID, everybody, slacktest.Ana, "#old is archived"},
 		{"a direct message by its ID", slacktest.DM, everybody, slacktest.Ana, "name the person instead"},
 		{"nothing", " # ", everybody, slacktest.Ana, "is neither a channel nor a person"},
-		{"a person who is not allowed", "@ben", some, slacktest.Ana, "channels.slack.allow_users does not have " + slacktest.Ben},
+		{"a person who is not allowed", "@ben", some, slacktest.Ana, "channels.slack.allow_users does not include " + slacktest.Ben},
 		{"a person who is not there", "@nobody", everybody, slacktest.Ana, "no one is called nobody"},
 		{"an ID of nobody", "U0NOBODY", everybody, slacktest.Ana, "no one has the ID U0NOBODY"},
 		{"a person who is gone", goneID, some, slacktest.Ana, "Gone Long is a bot or deactivated"},

@@ -82,7 +82,7 @@ func TestSlackIsDownAtTheStart(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
 		r := receive(t, mode, receivingSetup{down: true})
-		require.Eventually(t, func() bool { return r.log.count(`doing="asking the platform who we are"`) > 1 }, receivingDeadline, time.Millisecond)
+		require.Eventually(t, func() bool { return r.log.count(`doing="identifying with the platform"`) > 1 }, receivingDeadline, time.Millisecond)
 		if mode == slack.ModeHTTP {
 			body := []byte(`{"type":"event_callback","team_id":"T0TEAM","event":{"type":"message","channel":"D1","user":"U0ANA","ts":"1.2","text":"x"}}`)
 			status, _ := r.post(body, slacktest.Sign(slacktest.SigningSecret, time.Now(), body))

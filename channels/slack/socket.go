@@ -127,7 +127,7 @@ func (s *socket) onUnread(ctx context.Context, data any) {
 	}
 	var request socketmode.Request
 	if err := json.Unmarshal(bad.Message, &request); err != nil || request.EnvelopeID == "" {
-		s.log.Error("message from slack not understood", "err", bad.Cause)
+		s.log.Error("invalid message from slack", "err", bad.Cause)
 		return
 	}
 	s.handle(ctx, &request)

@@ -38,7 +38,7 @@ func (p *platform) upload(ctx context.Context, at chat.Place, msg chat.Message) 
 		})
 		return err
 	})
-	if code(err) == "file_not_found" { // what was uploaded got lost, and can be uploaded anew
+	if code(err) == "file_not_found" { // the upload was lost and can be repeated
 		err = &remote.Error{Service: Name, Status: http.StatusServiceUnavailable, Err: err}
 	}
 	if err != nil {

@@ -31,7 +31,7 @@ func remembering(t testing.TB, longest *int) *llmtest.Server {
 
 func remembered(t testing.TB, longest *int) func(llmtest.Request) llmtest.Step {
 	return func(r llmtest.Request) llmtest.Step {
-		if !strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+		if !strings.HasPrefix(r.Messages[0].Content.Text, "You maintain an assistant's memory") {
 			*longest = max(*longest, len(r.Messages)-1)
 			if strings.HasPrefix(r.LastUser(), "recall") && len(r.Results()) == 0 {
 				return llmtest.Calls(llmtest.Call{ID: "r", Name: "memory_search", Arguments: `{"query":"fact 3"}`})
@@ -59,7 +59,7 @@ func remembered(t testing.TB, longest *int) func(llmtest.Request) llmtest.Step {
 func answers(model *llmtest.Server) int {
 	n := 0
 	for _, r := range model.Requests() {
-		if !strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+		if !strings.HasPrefix(r.Messages[0].Content.Text, "You maintain an assistant's memory") {
 			n++
 		}
 	}
@@ -108,7 +108,7 @@ func TestMemory(t *testing.T) {
 		t.Parallel()
 		answers := []string{"I will remember that.", `{"history_entry": 1}`, "```json\n{\"history_entry\":\"They said tea.\",\"memory_update\":\"likes tea\"}\n```"}
 		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
-			if strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+			if strings.HasPrefix(r.Messages[0].Content.Text, "You maintain an assistant's memory") {
 				answer := answers[0]
 				answers = answers[1:]
 				return llmtest.Text(answer)
@@ -131,7 +131,7 @@ func TestMemory(t *testing.T) {
 		kept := strings.TrimSpace(strings.Repeat("- a fact that is long known\n", 40))
 		updates := []string{"- likes tea", kept + "\n- likes tea"}
 		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
-			if !strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+			if !strings.HasPrefix(r.Messages[0].Content.Text, "You maintain an assistant's memory") {
 				return llmtest.Text("ok")
 			}
 			arguments, err := json.Marshal(map[string]string{"history_entry": "They spoke of tea.", "memory_update": updates[0]})
@@ -166,7 +166,7 @@ func TestConsolidationsAreOneAtATime(t *testing.T) {
 	remember := remembered(t, &longest)
 	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		step := remember(r)
-		if strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+		if strings.HasPrefix(r.Messages[0].Content.Text, "You maintain an assistant's memory") {
 			return step.After(release)
 		}
 		return step

@@ -28,8 +28,8 @@ func TestModelCommand(t *testing.T) {
 		t.Parallel()
 		usual, other := echo(t), llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step { return llmtest.Text("other " + r.Model) })
 		n := startNode(t, usual.URL, withOther(other.URL), func(c *config.Config, _ *node.Roles) { c.Fallbacks = []string{"other/spare"} })
-		require.Equal(t, "`scripted/model` answers, as configured. Fallbacks: `other/spare`.", n.ask(t, "main", "/model").Text)
-		require.Equal(t, "`other/a/b` answers in this conversation from the next request on. `/model default` undoes this.",
+		require.Equal(t, "Using `scripted/model`, the configured model. Fallbacks: `other/spare`.", n.ask(t, "main", "/model").Text)
+		require.Equal(t, "From the next request on, this conversation uses `other/a/b`. `/model default` switches back.",
 			n.ask(t, "main", "/model `other/a/b`").Text)
 		n.closedCost(t, "http:main")
 		require.Equal(t, "other a/b", n.ask(t, "main", "hi").Text)
@@ -38,10 +38,10 @@ func TestModelCommand(t *testing.T) {
 		history, err := n.Temporal.History(t.Context(), run)
 		require.NoError(t, err)
 		require.Equal(t, "other/a/b · step 1", history.Steps[2].Title, "who looks at the run sees which model answers")
-		require.Contains(t, n.ask(t, "main", "/model").Text, "`other/a/b` answers in this conversation, `scripted/model` in others")
+		require.Contains(t, n.ask(t, "main", "/model").Text, "This conversation uses `other/a/b`, others use `scripted/model`")
 		require.Equal(t, "echo 1", n.ask(t, "elsewhere", "hi").Text)
 
-		require.Contains(t, n.ask(t, "main", "/model Default").Text, "`scripted/model`, the configured model, answers")
+		require.Contains(t, n.ask(t, "main", "/model Default").Text, "From the next request on, `scripted/model`, the configured model, is used.")
 		require.Equal(t, "echo 2", n.ask(t, "main", "hi").Text)
 		require.Empty(t, other.Invalid())
 		require.Empty(t, usual.Invalid())

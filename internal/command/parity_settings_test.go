@@ -94,7 +94,7 @@ func TestLimitOfModelCalls(t *testing.T) {
 			report := posted(t, memory, 2)[1].Text
 			require.Contains(t, report, "which failed")
 			require.Contains(t, report, fmt.Sprintf("the limit of %d model calls", tt.limit))
-			require.Contains(t, report, "[Tell the user in one or two sentences what came of it, in plain words. Leave out subagents and IDs.]")
+			require.Contains(t, report, "[Tell the user in one or two sentences the outcome, in plain words. Do not mention subagents or IDs.]")
 			require.Equal(t, tt.limit, worked)
 		})
 	}

@@ -255,7 +255,7 @@ func TestNewIsAnsweredAtOnce(t *testing.T) {
 	release, longest := make(chan struct{}), 0
 	remember := remembered(t, &longest)
 	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
-		if strings.HasPrefix(r.Messages[0].Content.Text, "You keep the memory") {
+		if strings.HasPrefix(r.Messages[0].Content.Text, "You maintain an assistant's memory") {
 			return remember(r).After(release)
 		}
 		return remember(r)

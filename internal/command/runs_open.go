@@ -31,7 +31,7 @@ func withRuns(ctx context.Context, env environment, f func(runs) error) error {
 			return err
 		}
 		if !node.Listens(ctx, address) {
-			return fmt.Errorf("the engine of %s does not answer at %s: start it with `holdfast up`", cfg.Home, address)
+			return fmt.Errorf("the engine of %s is not reachable at %s: start it with `holdfast up`", cfg.Home, address)
 		}
 	}
 	connected, err := node.Connect(ctx, cfg, address, log)

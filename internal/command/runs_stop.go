@@ -30,7 +30,7 @@ func (r runs) stop(ctx context.Context, w io.Writer, id string) error {
 		return fmt.Errorf("%s is not running: it has been %s since %s", shown, run.Status, shownTime(run.ClosedAt))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, stopTimeout, fmt.Errorf(
-		"%s was told to stop and is still open after %v; without a worker it stops once one runs", shown, stopTimeout))
+		"%s was asked to stop and is still open after %v; if no worker is running, it stops once one does", shown, stopTimeout))
 	defer cancel()
 	if err := r.temporal.Stop(ctx, run); err != nil {
 		return err

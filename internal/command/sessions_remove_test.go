@@ -95,7 +95,7 @@ func TestRemoveOfASessionAtWork(t *testing.T) {
 	_, _, err := stored.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "http:main", Channel: "http", Chat: "main", Text: "hi"})
 	require.NoError(t, err)
 	_, err = runCommand(t, environ, "sessions", "rm", "http:main", "--yes")
-	require.ErrorContains(t, err, "a message waits for its turn")
+	require.ErrorContains(t, err, "a message is waiting for its turn")
 	_, err = stored.Begin(t.Context(), store.BeginInput{Session: "http:main", Channel: "http", Turn: "m1", Step: 1, Messages: []string{"m1"}})
 	require.NoError(t, err)
 	_, err = runCommand(t, environ, "sessions", "rm", "http:main", "--yes")

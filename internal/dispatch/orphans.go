@@ -31,7 +31,7 @@ func (d *Dispatcher) reconcileTurn(ctx context.Context, turn domain.Turn) error 
 		return err
 	}
 	if state != lost {
-		return d.endTurn(ctx, turn, "the run was ended from outside ("+state+")")
+		return d.endTurn(ctx, turn, "the run was terminated externally ("+state+")")
 	}
 	if id, is := domain.SubagentOf(turn.Session); is {
 		return d.reconcileSubagentTurn(ctx, turn, id)
@@ -85,7 +85,7 @@ func (d *Dispatcher) reconcileSubagent(ctx context.Context, subagent domain.Suba
 	case state == lost:
 		return d.restartSubagent(ctx, subagent)
 	default:
-		return d.failSubagent(ctx, subagent, "its run was ended from outside ("+state+")")
+		return d.failSubagent(ctx, subagent, "its run was terminated externally ("+state+")")
 	}
 }
 

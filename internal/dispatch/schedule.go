@@ -16,7 +16,7 @@ import (
 
 var (
 	// ErrScheduleExists is returned by [Client.CreateSchedule] if the job has a schedule.
-	ErrScheduleExists = errors.New("the schedule exists")
+	ErrScheduleExists = errors.New("the schedule already exists")
 	// ErrInvalidSchedule is wrapped by errors about schedules that Temporal refuses.
 	ErrInvalidSchedule = errors.New("refused by Temporal")
 )

@@ -42,5 +42,5 @@ type Decision struct {
 	Approval string
 	Status   ApprovalStatus
 	By       string // CHANNEL:SENDER
-	In       string // inbound message that says so
+	In       string // inbound message with the decision
 }

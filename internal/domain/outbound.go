@@ -16,7 +16,7 @@ type Outbound struct {
 	Content  []byte // of the file; set when it is sent
 	Approval string // ID of the approval that it asks for; a channel without buttons adds how to answer
 	Draft    string // the platform's ID of the draft that becomes this message, or is removed for a file; empty: none
-	Replace  bool   // Draft is removed and the message posted anew
+	Replace  bool   // remove Draft and post a new message
 
 	Turn       string
 	Session    string

@@ -9,8 +9,8 @@ type Kind string
 
 // The kinds of events.
 const (
-	Reset        Kind = "reset"         // the model call is made anew: forget this step's text
-	Retry        Kind = "retry"         // a model call failed and will be made again; Text says why
+	Reset        Kind = "reset"         // the model call is repeated: discard this step's text
+	Retry        Kind = "retry"         // a model call failed and will be repeated; Text says why
 	Text         Kind = "text"          // a piece of the reply
 	ToolStart    Kind = "tool_start"    // a tool call began
 	ToolProgress Kind = "tool_progress" // a tool call is at work; Text says how far

@@ -223,7 +223,7 @@ func (p *Postgres) dispatch(ctx context.Context, conn *pgxpool.Conn) error {
 		}
 		var n notification
 		if err := json.Unmarshal([]byte(received.Payload), &n); err != nil {
-			p.log.Warn("event not understood", "err", err)
+			p.log.Warn("invalid event", "err", err)
 			continue
 		}
 		p.local.Publish(ctx, n.Topic, n.Event)

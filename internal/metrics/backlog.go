@@ -26,8 +26,8 @@ func (m *Metrics) Watch(s Store, log *slog.Logger) {
 		store: s, log: log,
 		up:        describe("holdfast_store_up", "1 if the store answers, else 0."),
 		waiting:   describe("holdfast_messages_waiting", "Accepted messages that no turn has consumed, in the whole store."),
-		running:   describe("holdfast_turns_running", "Turns that are running or wait for an approval, in the whole store."),
-		approvals: describe("holdfast_approvals_waiting", "Tool calls that wait for a person's approval, in the whole store."),
+		running:   describe("holdfast_turns_running", "Turns that are running or waiting for approval, in the whole store."),
+		approvals: describe("holdfast_approvals_waiting", "Tool calls waiting for a person's approval, in the whole store."),
 	})
 }
 

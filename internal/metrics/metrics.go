@@ -30,7 +30,7 @@ type Metrics struct {
 	models, named names // of models and of tools, as labels
 }
 
-// Outcome says what came of an attempt at a tool call or a delivery.
+// Outcome is the outcome of an attempt at a tool call or a delivery.
 type Outcome string
 
 // The outcomes of attempts.
@@ -46,19 +46,19 @@ func New(version string) *Metrics {
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.gauge("holdfast_build_info", "1, with the version of this process.", "version").WithLabelValues(version).Set(1)
 
-	m.accepted = m.counter("holdfast_messages_accepted_total", "Messages accepted from channels, commands included, each once.", "channel")
+	m.accepted = m.counter("holdfast_messages_accepted_total", "Messages accepted from channels, including commands, each counted once.", "channel")
 	m.turns = m.counter("holdfast_turns_total",
 		"Turns that this process ended. One whose end is stored just before a crash may be missing.", "channel", "status")
-	m.turnSeconds = m.histogram("holdfast_turn_duration_seconds", "Time from a turn's start to its end, waiting for approvals included.",
+	m.turnSeconds = m.histogram("holdfast_turn_duration_seconds", "Time from a turn's start to its end, including waits for approval.",
 		[]float64{.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 14400}, "channel")
-	m.calls = m.counter("holdfast_model_calls_total", "Attempts at model calls, those that are made again included.", "provider", "model", "outcome")
+	m.calls = m.counter("holdfast_model_calls_total", "Attempts at model calls, including retries.", "provider", "model", "outcome")
 	m.callSeconds = m.histogram("holdfast_model_call_duration_seconds", "Duration of attempts at model calls.",
 		[]float64{.25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600}, "provider", "model")
 	m.tokens = m.counter("holdfast_model_tokens_total",
 		"Tokens of model calls that were answered, as the provider counts them. Cached ones are part of those of the prompt.", "provider", "model", "kind")
 	m.dollars = m.counter("holdfast_model_cost_dollars_total",
 		"Estimated cost of model calls that were answered, in US dollars, of models whose price is known.", "provider", "model")
-	m.tools = m.counter("holdfast_tool_calls_total", "Attempts at tool calls, those that are made again included.", "tool", "outcome")
+	m.tools = m.counter("holdfast_tool_calls_total", "Attempts at tool calls, including retries.", "tool", "outcome")
 	m.toolSeconds = m.histogram("holdfast_tool_call_duration_seconds", "Duration of attempts at tool calls.",
 		[]float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 900, 1800}, "tool")
 	m.deliveries = m.counter("holdfast_deliveries_total", "Attempts to post a message, or a part of a long one, to a channel.", "channel", "outcome")

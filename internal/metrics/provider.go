@@ -52,7 +52,7 @@ func (p *provider) Complete(ctx context.Context, req llm.Request, on func(llm.De
 // microdollars are in a dollar.
 const microdollars = 1e6
 
-// callOutcome says what came of a model call.
+// callOutcome returns the outcome of a model call.
 func callOutcome(ctx context.Context, err error) string {
 	failed := remote.As(err)
 	switch {

@@ -47,7 +47,7 @@ func (m *Metrics) Serve(ctx context.Context, listen string, log *slog.Logger) (*
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("metrics are not served any more", "err", err)
+			log.Error("metrics server stopped", "err", err)
 		}
 	}()
 	return s, nil

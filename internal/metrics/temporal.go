@@ -43,16 +43,16 @@ func newTemporal(m *Metrics) *temporal {
 	}
 	count("temporal_request_failure", "Requests to Temporal that failed.", "operation", "status_code")
 	count("temporal_long_request_failure", "Long polls of Temporal that failed.", "operation", "status_code")
-	count("temporal_workflow_failed", "Workflows that failed, which none should.", "workflow_type")
-	count("temporal_workflow_task_execution_failed", "Workflow tasks that failed: a run is stuck until a worker can go on with it.",
+	count("temporal_workflow_failed", "Workflows that failed. Should stay 0.", "workflow_type")
+	count("temporal_workflow_task_execution_failed", "Workflow tasks that failed: a run is stuck until a worker completes one.",
 		"workflow_type", "failure_reason")
 	count("temporal_activity_execution_failed", "Attempts at activities that failed.", "activity_type")
 
 	gauge := func(name, help string, labels ...string) {
 		t.gauges[name] = labelled[*prometheus.GaugeVec]{m.gauge(name, help, labels...), labels}
 	}
-	gauge("temporal_worker_task_slots_available", "Tasks that this worker could run besides those it runs.", "task_queue", "worker_type")
-	gauge("temporal_worker_task_slots_used", "Tasks that this worker runs.", "task_queue", "worker_type")
+	gauge("temporal_worker_task_slots_available", "Free task slots of this worker.", "task_queue", "worker_type")
+	gauge("temporal_worker_task_slots_used", "Used task slots of this worker.", "task_queue", "worker_type")
 
 	timer := func(name, help string, labels ...string) {
 		buckets := []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60}

@@ -9,7 +9,7 @@ import (
 
 const contextHeading = "[Runtime Context]"
 
-// Context is what a model should know about a message besides its text.
+// Context is the metadata of a message that the model sees.
 type Context struct {
 	Now        time.Time // in the user's time zone
 	Channel    string

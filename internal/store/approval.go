@@ -98,7 +98,7 @@ func (s *Store) Approval(ctx context.Context, id string) (domain.Approval, error
 
 // ApprovalDecidedIn returns the approval that a message decided, or ErrNotFound.
 func (s *Store) ApprovalDecidedIn(ctx context.Context, message string) (domain.Approval, error) {
-	return get(ctx, s, "look for what was decided in "+message, scanApproval, `SELECT `+approvalColumns+` FROM approvals
+	return get(ctx, s, "look for the approval decided by "+message, scanApproval, `SELECT `+approvalColumns+` FROM approvals
 		WHERE decided_in = $1 AND decided_in <> ''`, message)
 }
 

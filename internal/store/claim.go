@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Claim says what a process claims to reconcile. Rows that another transaction is
+// Claim selects the rows that a process claims to reconcile. Rows that another transaction is
 // claiming are skipped.
 type Claim struct {
 	Before time.Time // turns and subagents that began before

@@ -20,8 +20,7 @@ type ExportTurn struct {
 	Past     bool // the model is not shown it any more
 }
 
-// Export returns what there is to export of a session. ErrNotFound if it has had no
-// turn.
+// Export returns the exportable part of a session. ErrNotFound if it has no turns.
 func (s *Store) Export(ctx context.Context, session string) (out Export, err error) {
 	if out.Session, err = s.Session(ctx, session); err != nil {
 		return Export{}, err

@@ -145,11 +145,11 @@ func (r *runner) job(ctx context.Context, id string) (domain.Job, bool, error) {
 
 // Firing is one occurrence of a job or the heartbeat.
 type Firing struct {
-	Message domain.Inbound // with what a channel would be asked for in Enriched
+	Message domain.Inbound // with Enriched set, since no channel can add it
 	Job     string         // the job of the message; empty: not of a job
-	Last    bool           // the job has then done what it was for
+	Last    bool           // this ends the job
 	Skip    bool           // only if all its earlier messages in the session are answered
-	Beside  string         // another session, to be used in that case; empty: none
+	Beside  string         // another session to use in that case; empty: none
 }
 
 // Fire accepts the message of a firing once. ErrNotFound if the job is not active,

@@ -20,7 +20,7 @@ type Options struct {
 	// DSN is the path of an SQLite file, made with its folder if absent, or a
 	// postgres:// URL.
 	DSN string
-	// Logger hears of migrations; nil means none.
+	// Logger logs migrations; nil: none.
 	Logger *slog.Logger
 }
 

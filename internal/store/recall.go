@@ -67,7 +67,7 @@ func (r *runner) remember(ctx context.Context, m domain.Message) error {
 	_, err := r.exec(ctx, `INSERT INTO recall (content, turn, step, rank_, idx) VALUES ($1, $2, $3, $4, $5)`,
 		text.Cut(m.Content, recallLimit), m.Turn, m.Step, rank(m.Role), m.Index)
 	if err != nil {
-		return fmt.Errorf("make it findable: %w", err)
+		return fmt.Errorf("index the message: %w", err)
 	}
 	return nil
 }

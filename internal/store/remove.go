@@ -23,7 +23,7 @@ const deliveryAge = 48 * time.Hour
 // since which undelivered replies count.
 const work = `CASE
 	WHEN EXISTS (SELECT 1 FROM turns WHERE turns.session = s.key AND turns.status = 'running') THEN 'a turn is running'
-	WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = s.key AND inbox.turn IS NULL) THEN 'a message waits for its turn'
+	WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = s.key AND inbox.turn IS NULL) THEN 'a message is waiting for its turn'
 	WHEN EXISTS (SELECT 1 FROM subagents WHERE (subagents.parent = s.key OR subagents.session = s.key)
 		AND subagents.status = 'running') THEN 'a subagent is running'
 	WHEN EXISTS (SELECT 1 FROM turns JOIN outbox ON outbox.turn = turns.id
@@ -50,7 +50,7 @@ func (s *Store) Unused(ctx context.Context, before time.Time, limit int) ([]stri
 // alternate it with Remove until it returns ErrNotFound. ErrSessionBusy if the session
 // has unfinished work or, unless before is zero, was used since then.
 func (s *Store) Removable(ctx context.Context, session string, before time.Time, limit int) (Removal, error) {
-	return reading(s, "look for what to remove of "+session, func(q *runner) (Removal, error) { return q.removable(ctx, session, before, limit) })
+	return reading(s, "look for the rows of "+session, func(q *runner) (Removal, error) { return q.removable(ctx, session, before, limit) })
 }
 
 func (r *runner) removable(ctx context.Context, session string, before time.Time, limit int) (Removal, error) {

@@ -233,7 +233,7 @@ func removeAtWork(t *testing.T, b *bundle) {
 		require.Empty(t, unused)
 	}
 	b.accept(t, "m1")
-	refused("a message waits")
+	refused("a message is waiting")
 	b.begin(t, step("m1", 1, "m1"))
 	refused("a turn is running")
 	b.complete(t, "m1", 1, "spawn")

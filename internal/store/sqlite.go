@@ -70,14 +70,14 @@ func openSQLite(ctx context.Context, opts Options) (_ *sqliteDB, err error) {
 // would drop the locks of another Store in this process.
 func (d *sqliteDB) create() error {
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
-		return fmt.Errorf("%w: the folder of the database cannot be made; check the path and its permissions", err)
+		return fmt.Errorf("%w: the folder of the database cannot be created; check the path and its permissions", err)
 	}
 	file, err := os.OpenFile(d.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%w: the database cannot be made; check the permissions of its folder", err)
+		return fmt.Errorf("%w: the database cannot be created; check the permissions of its folder", err)
 	}
 	return file.Close()
 }

@@ -76,7 +76,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	tests := []struct{ name, dsn, want string }{
 		{"no database", write("text.db", "this is a text and no database at all, however long one reads it"), "not a database; move it away"},
 		{"a folder", dir, "the file cannot be written"},
-		{"below a file", filepath.Join(write("file", ""), "store.db"), "the folder of the database cannot be made"},
+		{"below a file", filepath.Join(write("file", ""), "store.db"), "the folder of the database cannot be created"},
 		{"no server", "postgres://nobody@127.0.0.1:1/none?connect_timeout=1", "postgres 127.0.0.1:1/none"},
 		{"a broken URL", "postgres://%zz", "open store"},
 	}

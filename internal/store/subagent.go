@@ -76,7 +76,7 @@ func (s *Store) Spawn(ctx context.Context, in SpawnInput) (a domain.Subagent, er
 
 // EndSubagent records how a subagent ended and, unless it was stopped, accepts its
 // report as a message of its parent. Both happen once. The result is the message to
-// signal, without an ID if nothing is to be signalled. ErrNotFound if the subagent does not exist.
+// signal; its ID is empty if there is none. ErrNotFound if the subagent does not exist.
 func (s *Store) EndSubagent(ctx context.Context, id string, status domain.SubagentStatus, report string) (message domain.Inbound, err error) {
 	err = s.write(ctx, "end subagent "+id, syncCommit, func(tx *runner) error {
 		a, ended, err := one(ctx, tx, scanSubagent, `UPDATE subagents SET status = $2, report = $3, ended_at = $4
@@ -105,7 +105,7 @@ func reportMessage(a domain.Subagent) domain.Inbound {
 		outcome = "failed"
 	}
 	text := fmt.Sprintf("[Report of the subagent %q (%s), which %s]\nTask: %s\n\nResult:\n%s\n\n"+
-		"[Tell the user in one or two sentences what came of it, in plain words. Leave out subagents and IDs.]",
+		"[Tell the user in one or two sentences the outcome, in plain words. Do not mention subagents or IDs.]",
 		a.Label, domain.ShortID(a.ID), outcome, a.Task, a.Report)
 	return domain.Inbound{
 		ID: domain.ReportMessage(a.ID), Session: a.Parent, Channel: a.Route.Channel, Chat: a.Route.Chat, Thread: a.Route.Thread,

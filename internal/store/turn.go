@@ -15,7 +15,7 @@ type turnRow struct {
 	channel string
 	chat    string // of its first message: where the reply goes
 	thread  string
-	push    bool   // a message it consumed wants its reply delivered
+	push    bool   // the reply to a message it consumed must be delivered
 	prompt  string // hash of the last system prompt
 }
 
@@ -95,9 +95,9 @@ func (r *runner) touchSession(ctx context.Context, key, channel string) (epoch i
 
 // taken is the result of [runner.take].
 type taken struct {
-	turn    turnRow          // empty ID: none of the messages is its to consume, and it was not made
+	turn    turnRow          // empty ID: other turns consumed all messages, so it was not created
 	rows    []domain.Message // all of the turn's
-	inbound []domain.Inbound // what it consumed, if it was made now; else nil
+	inbound []domain.Inbound // the messages it consumed, if it was created now; else nil
 	other   string           // a turn that had consumed one of the messages
 }
 

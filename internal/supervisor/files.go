@@ -50,7 +50,7 @@ func writeJSON(path string, value any) error {
 	return nil
 }
 
-// writeTemp writes a new file beside path, synced, and returns its name.
+// writeTemp writes a new synced file in path's directory and returns its name.
 func writeTemp(path string, data []byte) (name string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -85,7 +85,7 @@ func tableEdit(n *extast.Table, source []byte, code func(string) string) edit {
 	stop := n.LastChild().Pos()
 	lines := 1
 	if n.FirstChild() == n.LastChild() {
-		lines = 2 // there is nothing below the line under the header
+		lines = 2 // no rows
 	}
 	for ; lines > 0; lines-- {
 		for stop < len(source) && source[stop] != '\n' {

@@ -31,8 +31,8 @@ func Split(text string, limit int) []string {
 	return parts
 }
 
-// next returns what the next part begins with. A fence of which only the end is left was
-// closed by the part before.
+// next returns the start of the next part. If only the closing line of a fence is left,
+// the previous part already closed the fence.
 func next(rest string, open fence, limit int, newLine bool) (string, fence) {
 	if line, more, _ := strings.Cut(rest, "\n"); newLine && open.closing(limit) != "" && strings.TrimSpace(line) == open.marker {
 		rest, open = more, fence{}

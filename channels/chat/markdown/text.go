@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Literal returns the text of a node that is nothing but text.
+// Literal returns the text of a plain text node.
 func Literal(n ast.Node, source []byte) (string, bool) {
 	switch n := n.(type) {
 	case *ast.Text:

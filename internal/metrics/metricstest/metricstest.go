@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 )
 
-// Text is what m serves.
+// Text returns the metrics that m serves.
 func Text(t testing.TB, m *metrics.Metrics) string {
 	t.Helper()
 	server, err := m.Serve(t.Context(), "127.0.0.1:0", slog.New(slog.DiscardHandler))
@@ -23,7 +23,7 @@ func Text(t testing.TB, m *metrics.Metrics) string {
 	return Scrape(t, server.URL())
 }
 
-// Scrape is what a server has at its URL.
+// Scrape returns the metrics at a URL.
 func Scrape(t require.TestingT, url string) string {
 	response, err := http.Get(url) //nolint:noctx // the test's own server answers at once
 	require.NoError(t, err)

@@ -55,7 +55,7 @@ func (p place) replace(key string, c change, want intent) error {
 }
 
 // errChanged reports that a file changed since the call first read it.
-var errChanged = &kindError{"was changed by somebody else in the meantime and was not written; read it again"}
+var errChanged = &kindError{"was changed by someone else in the meantime and not written; read it again"}
 
 // remove deletes the file if it still has the hash want.Before.
 func (p place) remove(want intent) error {

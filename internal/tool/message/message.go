@@ -1,4 +1,4 @@
-// Package message is the message tool: it sends what a turn says besides its reply.
+// Package message implements the message tool, which sends messages other than the reply.
 package message
 
 import (

@@ -90,7 +90,7 @@ func parseAt(text string, zone *time.Location, now time.Time) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("invalid time %q in at; write it as 2026-03-04T15:30:00+01:00", text)
 	case !at.After(now):
-		return "", fmt.Errorf("at is in the past: %s; it is %s now", at.In(zone).Format(time.RFC3339), now.In(zone).Format(time.RFC3339))
+		return "", fmt.Errorf("at is in the past: %s; it is now %s", at.In(zone).Format(time.RFC3339), now.In(zone).Format(time.RFC3339))
 	case at.Sub(now) > longest:
 		return "", fmt.Errorf("at is too far in the future: %s", text)
 	}

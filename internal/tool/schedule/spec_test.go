@@ -56,7 +56,7 @@ func TestParseRefuses(t *testing.T) {
 		"no message":       {schedule.Request{Message: " ", Every: time.Hour}, "message is missing"},
 		"no time":          {schedule.Request{}, "give exactly one of"},
 		"two times":        {schedule.Request{At: "2026-03-04T15:30:00Z", Cron: "0 9 * * *"}, "give exactly one of"},
-		"the past":         {schedule.Request{At: "2026-03-02T15:00:30+01:00"}, "at is in the past: 2026-03-02T14:00:30Z; it is 2026-03-02T14:00:30Z now"},
+		"the past":         {schedule.Request{At: "2026-03-02T15:00:30+01:00"}, "at is in the past: 2026-03-02T14:00:30Z; it is now 2026-03-02T14:00:30Z"},
 		"no such time":     {schedule.Request{At: "tomorrow"}, `invalid time "tomorrow" in at`},
 		"too far":          {schedule.Request{At: "2126-03-02T15:00:30+01:00"}, "too far in the future"},
 		"too short":        {schedule.Request{Every: 59 * time.Second}, "at least 60 seconds"},
