@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -21,7 +21,7 @@ const heartbeatFile = "HEARTBEAT.md"
 
 // JobOptions configure how jobs run.
 type JobOptions struct {
-	Overlap dispatch.Overlap
+	Overlap string // what happens if a job is due while its last run is active
 	// IsActive reports whether the heartbeat runs at a time; nil: always.
 	IsActive func(time.Time) bool
 	// Route is where the heartbeat's replies go. Without a channel they are dropped.
@@ -72,11 +72,11 @@ func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.F
 		job.Label(), job.ID, schedule.Stamp(job, in.Due), job.Message)
 	f = store.Firing{
 		Message: inbound(in, job.RunsIn(), job.Route, text, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),
-		Skip: a.Jobs.Overlap == dispatch.OverlapSkip && job.Kind != domain.JobAt,
+		Skip: a.Jobs.Overlap == config.OverlapSkip && job.Kind != domain.JobAt,
 	}
 	f.Message.SenderName = job.SenderName
 	f.Message.Enriched = &domain.Enriched{Text: text, SenderName: job.SenderName, Zone: job.Zone}
-	if own := f.Message.Session == domain.JobSession(job.ID); own && a.Jobs.Overlap == dispatch.OverlapAllow {
+	if own := f.Message.Session == domain.JobSession(job.ID); own && a.Jobs.Overlap == config.OverlapAllow {
 		f.Beside = domain.JobSessionAt(job.ID, occurrence)
 	}
 	return f, "", nil

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/activities"
-	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -65,7 +65,7 @@ func TestFire(t *testing.T) {
 
 	t.Run("the message goes where the job was made", func(t *testing.T) {
 		t.Parallel()
-		c := setupClock(t, activities.JobOptions{Overlap: dispatch.OverlapSkip})
+		c := setupClock(t, activities.JobOptions{Overlap: config.OverlapSkip})
 		c.addJob(t, domain.JobCron, "0 9 * * *")
 		result := c.fire(t, "j", "2026-03-02T08:00:00Z")
 		require.Equal(t, "job:j", result.Session)
@@ -93,7 +93,7 @@ func TestFire(t *testing.T) {
 
 	t.Run("a time that the clocks show twice counts once", func(t *testing.T) {
 		t.Parallel()
-		c := setupClock(t, activities.JobOptions{Overlap: dispatch.OverlapQueue})
+		c := setupClock(t, activities.JobOptions{Overlap: config.OverlapQueue})
 		c.addJob(t, domain.JobCron, "30 2 * * *")
 		first := c.fire(t, "j", "2026-10-25T00:30:00Z")
 		require.Equal(t, first, c.fire(t, "j", "2026-10-25T01:30:00Z"))
@@ -102,7 +102,7 @@ func TestFire(t *testing.T) {
 
 	t.Run("a job for a time has then ended", func(t *testing.T) {
 		t.Parallel()
-		c := setupClock(t, activities.JobOptions{Overlap: dispatch.OverlapSkip})
+		c := setupClock(t, activities.JobOptions{Overlap: config.OverlapSkip})
 		c.addJob(t, domain.JobAt, "2026-03-02T08:00:00Z")
 		early := c.fire(t, "j", "2026-03-01T08:00:00Z")
 		require.NotEmpty(t, early.Message, "run by hand")
@@ -114,7 +114,7 @@ func TestFire(t *testing.T) {
 
 	t.Run("beside the last run, in a session of its own", func(t *testing.T) {
 		t.Parallel()
-		c := setupClock(t, activities.JobOptions{Overlap: dispatch.OverlapAllow})
+		c := setupClock(t, activities.JobOptions{Overlap: config.OverlapAllow})
 		c.addJob(t, domain.JobEvery, "3600")
 		require.Equal(t, "job:j", c.fire(t, "j", "2026-03-02T08:00:00Z").Session)
 		require.Equal(t, "job:j:2026-03-02T09%3A00%3A00Z", c.fire(t, "j", "2026-03-02T09:00:00Z").Session)
@@ -122,10 +122,10 @@ func TestFire(t *testing.T) {
 
 	t.Run("made where replies are fetched, it waits for its turn there", func(t *testing.T) {
 		t.Parallel()
-		for overlap, second := range map[dispatch.Overlap]protocol.FireResult{
-			dispatch.OverlapSkip:  {Skipped: "the previous run is still active"},
-			dispatch.OverlapQueue: {Session: "http:main"},
-			dispatch.OverlapAllow: {Session: "http:main"},
+		for overlap, second := range map[string]protocol.FireResult{
+			config.OverlapSkip:  {Skipped: "the previous run is still active"},
+			config.OverlapQueue: {Session: "http:main"},
+			config.OverlapAllow: {Session: "http:main"},
 		} {
 			c := setupClock(t, activities.JobOptions{Overlap: overlap})
 			_, err := c.store.AddJob(t.Context(), domain.Job{

@@ -100,7 +100,7 @@ func TestReplay(t *testing.T) {
 	}
 
 	for name, answers := range map[string][]string{
-		"approved-call": {"/approve", "/deny"}, "denied-call": {"no"}, "unasked-call": {"list something else"},
+		"approved-call": {"/approve", "/deny"}, "denied-call": {"no"}, "withdrawn-call": {"list something else"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

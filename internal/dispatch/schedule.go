@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -21,20 +22,11 @@ var (
 	ErrInvalidSchedule = errors.New("refused by Temporal")
 )
 
-// Overlap says what happens when a job is due while its last run is still open.
-type Overlap string
-
-// The overlap policies.
-const (
-	OverlapSkip  Overlap = "skip"  // the occurrence is skipped
-	OverlapQueue Overlap = "queue" // it waits
-	OverlapAllow Overlap = "allow" // both run
-)
-
-var overlapPolicies = map[Overlap]enumspb.ScheduleOverlapPolicy{
-	OverlapSkip:  enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
-	OverlapQueue: enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
-	OverlapAllow: enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
+// overlapPolicies are the policies by the value of jobs.overlap.
+var overlapPolicies = map[string]enumspb.ScheduleOverlapPolicy{
+	config.OverlapSkip:  enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+	config.OverlapQueue: enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
+	config.OverlapAllow: enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
 }
 
 // Schedule starts runs of a job.
@@ -53,7 +45,7 @@ type Schedule struct {
 	Cron   []string
 	Zone   string
 
-	Overlap Overlap
+	Overlap string        // a policy of package config
 	CatchUp time.Duration // how late a missed occurrence may still run
 	Paused  bool
 	Trigger bool // it also fires when it is created
@@ -133,7 +125,7 @@ func (c *Client) PauseSchedule(ctx context.Context, job string, paused bool) err
 }
 
 // TriggerSchedule runs a job now.
-func (c *Client) TriggerSchedule(ctx context.Context, job string, overlap Overlap) error {
+func (c *Client) TriggerSchedule(ctx context.Context, job string, overlap string) error {
 	return c.schedule(ctx, job).Trigger(ctx, client.ScheduleTriggerOptions{Overlap: overlapPolicies[overlap]})
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/config"
-	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
@@ -23,7 +22,7 @@ func (n *Node) newJobs(context.Context) error {
 // Scheduling adds the configured settings to options.
 func Scheduling(cfg config.Config, options schedule.Options) schedule.Options {
 	options.CatchUp, options.Shortest = cfg.Jobs.CatchUp, cfg.Jobs.MinEvery
-	options.Overlap = dispatch.Overlap(cfg.Jobs.Overlap)
+	options.Overlap = cfg.Jobs.Overlap
 	if cfg.Heartbeat.Enabled {
 		options.Heartbeat = cfg.Heartbeat.Every
 	}
@@ -35,7 +34,7 @@ func (n *Node) jobOptions() activities.JobOptions {
 	beat := n.Config.Heartbeat
 	_, push := n.push[beat.Channel]
 	return activities.JobOptions{
-		Overlap: dispatch.Overlap(n.Config.Jobs.Overlap), IsActive: beat.IsActive,
+		Overlap: n.Config.Jobs.Overlap, IsActive: beat.IsActive,
 		Route: domain.Route{Channel: beat.Channel, Chat: beat.Chat, Push: push},
 	}
 }

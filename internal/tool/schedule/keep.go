@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
@@ -92,7 +93,7 @@ func (j *Jobs) settleHeartbeat(ctx context.Context) error {
 	}
 	err := j.o.Client.EnsureInterval(ctx, dispatch.Schedule{
 		Job: domain.Heartbeat, Title: "heartbeat", Session: domain.JobSession(domain.Heartbeat),
-		Every: j.o.Heartbeat, Overlap: dispatch.OverlapSkip, CatchUp: heartbeatCatchUp,
+		Every: j.o.Heartbeat, Overlap: config.OverlapSkip, CatchUp: heartbeatCatchUp,
 	})
 	if err != nil {
 		return fmt.Errorf("schedule the heartbeat: %w", err)

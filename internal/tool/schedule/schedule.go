@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -25,7 +26,7 @@ type Options struct {
 	Client    *dispatch.Client
 	Store     *store.Store
 	CatchUp   time.Duration // how late a recurring job may run after a downtime
-	Overlap   dispatch.Overlap
+	Overlap   string
 	Shortest  time.Duration // the shortest interval that the agent may ask for
 	Heartbeat time.Duration // its interval; 0: disabled
 	// IsOperator reports whether the sender of a route sees all jobs; nil: no sender does.
@@ -90,7 +91,7 @@ func (j *Jobs) Pause(ctx context.Context, id string, paused bool) error {
 		return fmt.Errorf("pause the schedule of job %s: %w", id, err)
 	}
 	if missed := job.Kind == domain.JobAt && !due(job).After(time.Now()); missed && !paused {
-		return j.trigger(ctx, id, dispatch.OverlapSkip)
+		return j.trigger(ctx, id, config.OverlapSkip)
 	}
 	return nil
 }
@@ -108,10 +109,10 @@ func (j *Jobs) Run(ctx context.Context, id string) error {
 	if err := j.ensure(ctx, job); err != nil {
 		return err
 	}
-	return j.trigger(ctx, id, dispatch.OverlapAllow)
+	return j.trigger(ctx, id, config.OverlapAllow)
 }
 
-func (j *Jobs) trigger(ctx context.Context, id string, overlap dispatch.Overlap) error {
+func (j *Jobs) trigger(ctx context.Context, id string, overlap string) error {
 	if err := j.o.Client.TriggerSchedule(ctx, id, overlap); err != nil {
 		return fmt.Errorf("run job %s: %w", id, err)
 	}
@@ -135,7 +136,7 @@ func (j *Jobs) ensure(ctx context.Context, job domain.Job) error {
 	switch {
 	case errors.Is(err, dispatch.ErrScheduleExists):
 		if err = nil; s.Trigger && late > overdueAfter {
-			err = j.trigger(ctx, job.ID, dispatch.OverlapSkip)
+			err = j.trigger(ctx, job.ID, config.OverlapSkip)
 		}
 	case errors.Is(err, dispatch.ErrInvalidSchedule):
 		if removed := j.o.Store.RemoveJob(ctx, job.ID); removed != nil {
@@ -178,7 +179,7 @@ func (j *Jobs) schedule(job domain.Job) dispatch.Schedule {
 	switch job.Kind {
 	case domain.JobAt:
 		s.At = due(job)
-		s.Overlap, s.CatchUp = dispatch.OverlapSkip, unlimited
+		s.Overlap, s.CatchUp = config.OverlapSkip, unlimited
 	case domain.JobEvery:
 		s.Every = interval(job)
 		// Temporal counts intervals from 1970, people from when they asked.

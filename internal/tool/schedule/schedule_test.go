@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
@@ -39,7 +40,7 @@ func setup(t *testing.T) *bundle {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	o := schedule.Options{
-		Client: dispatch.New(c, "default"), Store: s, CatchUp: time.Hour, Overlap: dispatch.OverlapSkip, Shortest: time.Minute,
+		Client: dispatch.New(c, "default"), Store: s, CatchUp: time.Hour, Overlap: config.OverlapSkip, Shortest: time.Minute,
 		IsOperator: func(r domain.Route) bool { return r.Sender == "root" },
 	}
 	return &bundle{Jobs: schedule.New(o), store: s, client: c, options: o}

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
@@ -156,7 +156,7 @@ func TestEveryKeepsItsTimes(t *testing.T) {
 func TestPausedOverItsTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.options.Overlap = dispatch.OverlapAllow // nobody works here
+	b.options.Overlap = config.OverlapAllow // nobody works here
 	b.Jobs = schedule.New(b.options)
 	const pause = 11 * time.Second
 	begin := time.Now()
