@@ -49,23 +49,3 @@ func (s *session) executeAnswer(ctx workflow.Context, input protocol.AnswerInput
 	defer s.answering.Unlock()
 	return executeAnswer(ctx, input)
 }
-
-// stopTurn stops the running turn, or the next one, and drops the messages that were about
-// to join it. It reports whether there was one. Seq is the sequence number of the command
-// that stops it.
-func (s *session) stopTurn(seq int64) bool {
-	if s.turn == nil && (len(s.state.Queue) == 0 || s.state.Queue[0].Command != domain.CommandNone) {
-		return false
-	}
-	if s.turn == nil {
-		s.begin()
-	}
-	for waiting := s.joining(); len(waiting) > 0; waiting = s.joining() {
-		s.turn.dropped = append(s.turn.dropped, waiting...)
-	}
-	if s.turn.state.Joinable {
-		s.stopOverflow(s.turn.state.Sender, seq)
-	}
-	s.turn.halt()
-	return true
-}

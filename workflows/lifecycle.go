@@ -5,6 +5,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
@@ -20,6 +21,26 @@ func (s *session) newTurn() *turn {
 		session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn,
 		canJoin: s.canJoin, report: s.report, spawn: s.spawn,
 	}
+}
+
+// stopTurn stops the running turn, or the next one, and drops the messages that were about
+// to join it. It reports whether there was one. Seq is the sequence number of the command
+// that stops it.
+func (s *session) stopTurn(seq int64) bool {
+	if s.turn == nil && (len(s.state.Queue) == 0 || s.state.Queue[0].Command != domain.CommandNone) {
+		return false
+	}
+	if s.turn == nil {
+		s.begin()
+	}
+	for waiting := s.joining(); len(waiting) > 0; waiting = s.joining() {
+		s.turn.dropped = append(s.turn.dropped, waiting...)
+	}
+	if s.turn.state.Joinable {
+		s.stopOverflow(s.turn.state.Sender, seq)
+	}
+	s.turn.halt()
+	return true
 }
 
 // drop ends messages as stopped, without a turn.
