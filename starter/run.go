@@ -32,8 +32,10 @@ func (s *Starter) receive(ctx context.Context, name string, receiver channels.Re
 			return
 		}
 		s.log.Error("channel stopped, restarting it", "channel", name, "err", err)
-		if !pause(ctx, receiverPause) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(receiverPause):
 		}
 	}
 }
@@ -47,16 +49,4 @@ func (s *Starter) runReceiver(ctx context.Context, receiver channels.Receiver) (
 		}
 	}()
 	return receiver.Run(ctx, s)
-}
-
-// pause waits for d and reports whether ctx has not ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -107,11 +107,9 @@ func (s *Starter) signal(ctx context.Context, m domain.Inbound, fresh bool) {
 			s.log.Warn("message accepted but not signalled yet", "session", m.Session, "err", err)
 		}
 	})
-	timer := time.NewTimer(signalWait)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-time.After(signalWait):
 	}
 }
 
