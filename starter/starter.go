@@ -1,5 +1,6 @@
-// Package starter accepts inbound messages: each is stored, then signalled to its
-// session's workflow, and only then acknowledged. It runs the channels' receivers and is
+// Package starter accepts inbound messages: it stores each one, signals its session's
+// workflow, and returns after 100 ms at the latest, so that the message can be
+// acknowledged. A signal that fails is repeated by the dispatcher. The package runs the channels' receivers and is
 // the [channels.Backend] that they use.
 package starter
 

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// sweepAfter is how long an accepted message may stay unconsumed before the sweeper
+// sweepAfter is how long an accepted message may stay unconsumed before a dispatcher
 // signals it again.
 const sweepAfter = 30 * time.Second
 
