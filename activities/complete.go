@@ -138,7 +138,7 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *doma
 	return stored, nil
 }
 
-// announce publishes that a step starts: its text starts anew, and the messages that joined
+// announce publishes that a step starts: watchers discard its text, and messages that joined
 // belong to this turn.
 func (a *Agent) announce(ctx context.Context, begun domain.Step, in protocol.CompleteInput) {
 	for _, m := range begun.Inbound {

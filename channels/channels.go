@@ -15,7 +15,7 @@ import (
 var ErrGone = errors.New("the chat cannot be written to")
 
 // ErrUndeliverableNow is wrapped by a [Sender]'s error when the platform takes messages for
-// this chat only after somebody wrote there again: a message window closed, or the replies
+// this chat only after someone writes there again: a message window closed, or the replies
 // to the last message are used up. The message is kept and sent before the next reply.
 var ErrUndeliverableNow = errors.New("the chat cannot be written to before its next message")
 

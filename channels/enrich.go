@@ -28,7 +28,7 @@ type Enrichment struct {
 	Save func(name string, content io.Reader) (path string, err error)
 }
 
-// Enriched is what an [Enricher] adds to a message.
+// Enriched is the result of [Enricher].
 type Enriched struct {
 	Text       string    // the message as the model should read it
 	SenderName string    // empty: unknown

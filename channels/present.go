@@ -19,7 +19,7 @@ type Presenter interface {
 	// a moment at most for a call to the platform that is under way.
 	Pause(ctx context.Context, turn string)
 	// Conclude shows that a turn has ended, after its reply was delivered if it has one
-	// (replied). It returns at once.
+	// (replied). It does not block.
 	Conclude(t PresentedTurn, failed, replied bool)
 	// Discard removes a draft that no reply will take over. It makes one attempt; a missing
 	// draft is not an error.

@@ -40,7 +40,7 @@ type Provider struct {
 	NoStream bool              `yaml:"no_stream"` // request complete answers instead of streams
 }
 
-// Price is what a model costs, in US dollars per million tokens.
+// Price is a model's price in US dollars per million tokens.
 type Price struct {
 	Input  float64 `yaml:"input"`
 	Cached float64 `yaml:"cached"` // of cached input; 0: as Input

@@ -91,7 +91,7 @@ func (s *schema) paths(at path) []path {
 	return all
 }
 
-// anyKey stands for a key that users choose.
+// anyKey is a placeholder for a key that users choose.
 const anyKey = "NAME"
 
 // nearest returns the known path most similar to p.

@@ -42,7 +42,7 @@ type Options struct {
 	Agent *activities.Agent
 	// Outboxes are served by channel name.
 	Outboxes map[string]*activities.Outbox
-	// Concurrency bounds the activities that run at once, per queue; 0: 200.
+	// Concurrency bounds concurrent activities per queue; 0: 200.
 	Concurrency int
 }
 

@@ -74,7 +74,7 @@ func (d *Drafts) Take(turn string) (platformID string) {
 	return draft.PlatformID
 }
 
-// End ends a turn: no draft of it can be claimed any more.
+// End ends a turn: its draft can no longer be claimed.
 func (d *Drafts) End(turn string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -20,7 +20,7 @@ var (
 )
 
 // Memory is a push channel on a platform in memory, built on the core of chat platforms,
-// with faults on demand. It answers everybody and shows drafts if told to. It outlives a
+// with faults on demand. It answers everyone and can show drafts. It outlives a
 // Run, as a platform does. Safe for concurrent use.
 type Memory struct {
 	*chat.Channel

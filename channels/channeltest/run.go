@@ -15,7 +15,7 @@ const deadline = 20 * time.Second
 // Platform is a channel under test and what stands behind it. What only the
 // other half of the suite uses may be nil.
 type Platform struct {
-	// Name is what the channel puts into [domain.Inbound.Channel].
+	// Name is the channel's name, as in [domain.Inbound.Channel].
 	Name string
 	// Push is whether replies are sent, not fetched.
 	Push bool
@@ -37,7 +37,7 @@ type Platform struct {
 	Fail func(n int)
 	// LoseResponse makes the platform not answer the next n posts, but keep them.
 	LoseResponse func(n int)
-	// Close makes a chat go away for good.
+	// Close makes a chat permanently unreachable.
 	Close func(chat string)
 }
 

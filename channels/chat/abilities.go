@@ -7,9 +7,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Directory is a [Platform] that tells who is behind an ID.
+// Directory is a [Platform] that looks up people and chats by ID.
 type Directory interface {
-	// Who returns a person or a chat by ID; empty if the platform does not tell.
+	// Who returns a person or a chat by ID; empty if the platform does not know.
 	Who(ctx context.Context, id string) (Profile, error)
 }
 
@@ -20,7 +20,7 @@ type Profile struct {
 	Person bool   // else it is a chat
 }
 
-// Directs is a [Platform] that tells direct messages by the ID of the chat.
+// Directs is a [Platform] that recognizes direct messages by the chat's ID.
 type Directs interface {
 	// IsDirect reports whether a chat is a direct message with one person.
 	IsDirect(chat string) bool
@@ -28,13 +28,13 @@ type Directs interface {
 
 // Namer is a [Platform] whose texts refer to people and chats by ID.
 type Namer interface {
-	// WithNames puts names in place of the IDs. It returns the text in any case.
+	// WithNames replaces the IDs with names. It returns a text even with an error.
 	WithNames(ctx context.Context, text string) (string, error)
 }
 
 // Files is a [Platform] whose messages have files attached.
 type Files interface {
-	// Describe fills in what the delivery left out of a file.
+	// Describe fills in a file's fields that the delivery omitted.
 	Describe(ctx context.Context, f domain.File) (domain.File, error)
 	// Fetch opens a file.
 	Fetch(ctx context.Context, f domain.File) (io.ReadCloser, error)
@@ -55,7 +55,7 @@ type Unavailable string
 // Error implements error.
 func (u Unavailable) Error() string { return string(u) }
 
-// Unreadable is the error of [Files] for a file that cannot be had. It follows the
+// Unreadable is the error of [Files] for a file that is not available. It follows the
 // file's name: "was deleted".
 type Unreadable string
 

@@ -15,7 +15,7 @@ import (
 )
 
 // acceptedFor is how long an accepted message is remembered. Platforms may deliver the
-// same message as two events within a moment.
+// same message as two events in quick succession.
 const acceptedFor = time.Minute
 
 // handler handles the deliveries of one [Receiver.Run].
@@ -27,15 +27,15 @@ type handler struct {
 	pairing  channels.Pairing  // nil if the backend is none
 	log      *slog.Logger
 
-	accepted throttle  // messages that were accepted lately
-	told     *throttle // who was told lately that they are not allowed
+	accepted throttle  // recently accepted messages
+	told     *throttle // senders recently told that they are not allowed
 
 	background context.Context // for notices to people that no caller waits for
 	telling    errgroup.Group
 }
 
-// accept hands a message to the backend. One whose ID was used for another text is
-// dropped: another delivery would not help. One that was accepted a moment ago is not
+// accept passes a message to the backend. If its ID was used for another text it is
+// dropped, since another delivery would not help. A message that was just accepted is not
 // accepted again: each signal costs its session a workflow task.
 func (h *handler) accept(ctx context.Context, msg domain.Inbound) error {
 	msg.Channel = h.platform.Name()

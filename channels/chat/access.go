@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// tellEvery limits how often somebody is told that they are not allowed.
+	// tellEvery limits how often a sender is told that they are not allowed.
 	tellEvery = time.Hour
 	// tellTimeout bounds notifying them.
 	tellTimeout = 30 * time.Second
@@ -20,7 +20,7 @@ const (
 	maxTelling = 8
 )
 
-// refusal is why a sender is not answered; empty: they are.
+// refusal is the reason why a sender is not answered; empty: they are.
 type refusal string
 
 const (
@@ -59,10 +59,10 @@ func listed(list []string, id string) bool {
 	return slices.Contains(list, channels.Anyone) || slices.Contains(list, id)
 }
 
-// bare is the ID of a chat without the workspace or server before it, as people know it.
+// bare returns the ID of a chat without the workspace or server, as people know it.
 func bare(chat string) string { return chat[strings.LastIndexByte(chat, '/')+1:] }
 
-// refuse logs that a sender is not answered, and tells them now and then if they expect
+// refuse logs that a sender is not answered, and occasionally tells them if they expect
 // an answer.
 func (h *handler) refuse(o *Origin, why refusal, expected bool) {
 	chat := bare(o.Chat)
@@ -91,7 +91,7 @@ func (h *handler) refuse(o *Origin, why refusal, expected bool) {
 // tellRefused tells a sender why they are not answered; unseen by others if possible.
 func (h *handler) tellRefused(ctx context.Context, o *Origin, why refusal) error {
 	if directory, ok := h.platform.(Directory); ok && o.Direct && o.SenderName == "" {
-		if who, err := directory.Who(ctx, o.Sender); err == nil { // the name is for the operator, who can do without
+		if who, err := directory.Who(ctx, o.Sender); err == nil { // the name is optional: it is only for the operator
 			o.SenderName = who.Name
 		}
 	}

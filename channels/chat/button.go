@@ -1,6 +1,6 @@
 package chat
 
-// Action says what a button does.
+// Action is the action of a button.
 type Action string
 
 // The actions of buttons. Each has a value: the approval's ID, or the thread of the

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// click carries out what a button stands for. It may be repeated.
+// click performs a button's action. It is idempotent.
 func (h *handler) click(ctx context.Context, c *Click) error {
 	why, err := h.access(ctx, &c.Origin)
 	if err != nil {
@@ -27,7 +27,7 @@ func (h *handler) click(ctx context.Context, c *Click) error {
 }
 
 // answer accepts a click as the answer to a question. The question's message will say who
-// answered, so the answer needs no reply that everybody has to read.
+// answered, so the answer needs no visible reply.
 func (h *handler) answer(ctx context.Context, c *Click) error {
 	if !domain.IsApprovalID(c.Value) {
 		h.log.Warn("click without a question ignored", "action", string(c.Action), "chat", c.Chat, "user_id", c.Sender)

@@ -14,8 +14,8 @@ const (
 	otherThread = "Each thread is a separate conversation: mention me in it with `%s`."
 )
 
-// slash carries out a command and returns what to tell the caller; empty if the reply
-// comes as a message.
+// slash executes a command and returns the response for the caller; empty if the reply
+// arrives as a message.
 func (h *handler) slash(ctx context.Context, c *Command) (string, error) {
 	why, err := h.access(ctx, &c.Origin)
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *handler) slash(ctx context.Context, c *Command) (string, error) {
 	return h.stopOwn(ctx, c, waiting)
 }
 
-// helpAnswer says how to use the agent, and lists the commands.
+// helpAnswer explains how to use the agent and lists the commands.
 func helpAnswer(prefix string) string {
 	var b strings.Builder
 	b.WriteString("Mention me in a channel or send me a direct message. Each thread is a separate conversation.\n")

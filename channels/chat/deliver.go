@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 )
 
-// acceptTimeout bounds the handling of one delivery. Platforms have given up by then and
-// deliver again.
+// acceptTimeout bounds the handling of one delivery. By then, platforms have timed out
+// and redeliver.
 const acceptTimeout = 30 * time.Second
 
 // ErrPanic is wrapped by the error of a delivery whose handling panicked.
@@ -21,7 +21,7 @@ var ErrPanic = errors.New("panic")
 type inbox struct {
 	*handler
 	queues *queues
-	work   context.Context // of deliveries being handled: ends a while after that of Run
+	work   context.Context // of deliveries in progress: ends some time after Run's
 	ready  chan struct{}   // closed once Identify has succeeded
 }
 
@@ -124,7 +124,7 @@ func (in *inbox) deliverAll(ctx context.Context, all []Delivery) error {
 }
 
 // RecoverPanic turns a panic into an error, so that one malformed delivery does not
-// affect others. It is deferred.
+// affect others. It must be deferred.
 func RecoverPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())

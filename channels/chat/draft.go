@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// showDraft brings the draft up to date, and returns when to look again.
+// showDraft updates the draft and returns when to check again.
 func (t *turn) showDraft(ctx context.Context, seen snapshot) time.Duration {
 	d := t.draft
 	if wait := time.Until(t.pauseTill); wait > 0 {
@@ -76,7 +76,7 @@ func (t *turn) adoptDraft(ctx context.Context) time.Duration {
 	return 0
 }
 
-// post posts the draft: as a stream where that is possible.
+// post posts the draft, as a stream if possible.
 func (t *turn) post(ctx context.Context, seen snapshot) (err error) {
 	d := t.draft
 	if t.canStream(seen) {
@@ -95,22 +95,21 @@ func (t *turn) post(ctx context.Context, seen snapshot) (err error) {
 	return err
 }
 
-// posted is called once it is known where the draft is.
+// posted is called once the draft's ID is known.
 func (t *turn) posted(ctx context.Context) time.Duration {
 	t.signs.status = "" // a post ends the status
 	t.know(t.draft.id)
 	return t.recordDraft(ctx)
 }
 
-// know registers the draft's ID, so that the turn is found by it.
+// know registers the draft's ID, so that the turn can be found by it.
 func (t *turn) know(id string) {
 	t.o.mu.Lock()
 	defer t.o.mu.Unlock()
 	t.draftID = id
 }
 
-// lookForDraft looks for a draft whose post was not answered. The reply looks for it
-// itself in the end.
+// lookForDraft looks for a draft whose post got no response. The reply looks for it again.
 func (t *turn) lookForDraft(ctx context.Context) time.Duration {
 	if t.o.history == nil {
 		t.draftless = true
@@ -127,7 +126,7 @@ func (t *turn) lookForDraft(ctx context.Context) time.Duration {
 	return t.posted(ctx)
 }
 
-// recordDraft stores where the draft is. If the reply went out without it, it is removed.
+// recordDraft stores the draft's ID. If the reply was sent without the draft, it is removed.
 func (t *turn) recordDraft(ctx context.Context) time.Duration {
 	call, cancel := t.o.optional(ctx)
 	defer cancel()
@@ -164,7 +163,7 @@ func (t *turn) removeUnwanted(ctx context.Context) {
 	t.note("dropping a draft", t.drafts.DropDraft(call, t.id))
 }
 
-// dropDraft forgets a draft that was certainly not posted.
+// dropDraft forgets a draft that was definitely not posted.
 func (t *turn) dropDraft(ctx context.Context) {
 	call, cancel := t.o.optional(ctx)
 	defer cancel()
@@ -214,7 +213,7 @@ func lastRunes(text string, n int) string {
 	return "…" + string(runes[len(runes)-n:])
 }
 
-// message is the draft as the platform is given it.
+// message returns the draft as a message for the platform.
 func (t *turn) message(shown content) Message {
 	stop := Button{Action: ActionStop, Value: t.first().Thread, Label: "Stop"}
 	return Message{ID: t.reply, Draft: true, Part: 1, Text: shown.text, Note: shown.doing, Buttons: []Button{stop}}

@@ -38,8 +38,8 @@ func (w *enrichment) sender(ctx context.Context) error {
 	return err
 }
 
-// before adds what was said in the thread that the session has not seen: everything if
-// the message is the session's first, else what was not said to us.
+// before adds the thread's messages that the session has not seen: all of them if the
+// message is the session's first, otherwise those that were not addressed to us.
 func (w *enrichment) before(ctx context.Context) error {
 	history, ok := w.platform.(History)
 	thread := w.Message.Thread
@@ -66,14 +66,14 @@ func (w *enrichment) before(ctx context.Context) error {
 	return nil
 }
 
-// seesAll reports whether a session that has begun is given all messages of its thread.
+// seesAll reports whether an existing session receives all messages of its thread.
 func (w *enrichment) seesAll() bool {
 	chats, ok := w.platform.(Directs)
 	return w.o.Respond != RespondMention || ok && chats.IsDirect(w.Message.Chat)
 }
 
-// isNews reports whether the session does not know a message of the thread. It knows
-// what we wrote, unless we began the thread and the session is new.
+// isNews reports whether a message of the thread is new to the session. Our own messages
+// are not, unless we began the thread and the session is new.
 func (w *enrichment) isNews(p Posted) bool {
 	switch {
 	case p.ID == w.Message.PlatformID, !p.SentAt.After(w.Since), !w.Message.SentAt.IsZero() && !p.SentAt.Before(w.Message.SentAt):

@@ -7,8 +7,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// Enricher is the half of a chat platform that adds to a message what was not delivered
-// with it; workers run it.
+// Enricher adds data to a message that was not delivered with it. Workers run it.
 type Enricher struct {
 	platform Platform
 	o        EnricherOptions

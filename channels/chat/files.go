@@ -16,8 +16,7 @@ import (
 // maxFiles bounds the files of a message that are saved.
 const maxFiles = 20
 
-// files saves the files that are attached to the message, as far as an agent can read
-// them.
+// files saves the attached files that an agent can read.
 func (w *enrichment) files(ctx context.Context) error {
 	files, ok := w.platform.(Files)
 	if !ok {

@@ -18,8 +18,8 @@ var readableTypes = map[string]bool{
 	"application/csv": true, "application/rtf": true, "image/svg+xml": true,
 }
 
-// readableExtensions are those of text files to which platforms give another type: .ts is
-// also a video.
+// readableExtensions are those of text files that platforms report with another type: .ts
+// is also a video.
 var readableExtensions = map[string]bool{
 	".bat": true, ".c": true, ".cc": true, ".cfg": true, ".clj": true, ".conf": true, ".cpp": true, ".cs": true, ".css": true, ".csv": true,
 	".diff": true, ".env": true, ".erl": true, ".ex": true, ".exs": true, ".go": true, ".graphql": true, ".h": true, ".hpp": true, ".hs": true,
@@ -30,7 +30,7 @@ var readableExtensions = map[string]bool{
 	".xml": true, ".yaml": true, ".yml": true, ".zig": true,
 }
 
-// isReadable reports whether a file is of a kind that an agent can read.
+// isReadable reports whether an agent can read a file's type.
 func isReadable(f domain.File) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(f.MIME), ";")
 	kind = strings.TrimSpace(kind)

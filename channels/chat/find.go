@@ -19,8 +19,8 @@ func find(posted []Posted, id string) channels.Found {
 		case p.Message == id && !p.Draft:
 			return channels.Found{Posted: true, PlatformID: p.ID}
 		case p.Message == id, p.Message == "" && p.Streaming, p.Message == "" && p.Empty && newest:
-			// An open stream, or a blank one that its process left behind, can only be the
-			// draft of the reply that is being written.
+			// An open stream, or a blank one left behind by its process, can only be the
+			// draft of the current reply.
 			draft = p.ID
 		}
 		newest = false
@@ -28,8 +28,8 @@ func find(posted []Posted, id string) channels.Found {
 	return channels.Found{PlatformID: draft}
 }
 
-// findDraft looks for the draft of a reply. One that may be a stream is found by having
-// nothing in it and being no draft that is known (isKnown).
+// findDraft looks for the draft of a reply. A stream's draft is recognized by being empty
+// and not a known draft (isKnown).
 func findDraft(posted []Posted, reply string, stream bool, isKnown func(id string) bool) (id string) {
 	for _, p := range posted {
 		marked := p.Message == reply && p.Draft

@@ -22,12 +22,12 @@ func (h *handler) mention(msg domain.Inbound) string {
 	return msg.SenderName
 }
 
-// preview is the beginning of a text on one line.
+// preview returns the beginning of a text on one line.
 func (h *handler) preview(s string) string {
 	return h.escape(text.CutRunes(text.Line(s), maxPreview+1))
 }
 
-// escape is text in the platform's markup.
+// escape escapes text for the platform's markup.
 func (h *handler) escape(text string) string {
 	if markup, ok := h.platform.(Markup); ok {
 		return markup.Escape(text)

@@ -45,7 +45,7 @@ func (t *turn) indicates(ctx context.Context) Indicates {
 // statusOf returns the text of the status. An edited draft shows it itself.
 func (t *turn) statusOf(seen snapshot) string {
 	switch {
-	case seen.asked: // the question is there to be seen
+	case seen.asked: // the question is visible
 		return ""
 	case t.draft == nil && seen.doing == "":
 		return textThinking
@@ -89,8 +89,8 @@ func (t *turn) indicate(ctx context.Context, m domain.Inbound, what Indication) 
 	return err
 }
 
-// endSigns shows that the turn has ended. A reply that was posted ends a status by itself,
-// one that a draft became does not.
+// endSigns shows that the turn has ended. A posted reply clears the status; a draft that
+// becomes the reply does not.
 func (t *turn) endSigns(ctx context.Context, failed, replied bool) {
 	if !t.resumed && t.signs.status == "" && len(t.signs.noticed) == 0 {
 		return

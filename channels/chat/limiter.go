@@ -24,15 +24,15 @@ type limit struct{ method, chat string }
 
 type skippable struct{}
 
-// Skippable marks the calls made with the context as ones that can be left out: they
-// are held back as long as anything is with the same method or chat.
+// Skippable marks the calls made with the context as optional: they are skipped while any
+// limit of the same method or chat is in effect.
 func Skippable(ctx context.Context) context.Context {
 	return context.WithValue(ctx, skippable{}, true)
 }
 
-// Do makes a call of a method that the platform limits by itself or, if perChat, in each
-// chat. The error of call is a remote.Error. While the platform asked to wait, call is
-// not called and the error says for how long.
+// Do makes a call of a method that the platform limits per method or, if perChat, per
+// chat. The error of call is a remote.Error. During a Retry-After, call is not called and
+// the error contains the remaining time.
 func (l *Limiter) Do(ctx context.Context, method, chat string, perChat bool, call func(context.Context) error) error {
 	key := limit{method: method}
 	if perChat {
@@ -52,7 +52,7 @@ func (l *Limiter) Do(ctx context.Context, method, chat string, perChat bool, cal
 	return err
 }
 
-// Busy reports whether calls of a method, or in a chat, are held back.
+// Busy reports whether calls of a method, or in a chat, are rejected.
 func (l *Limiter) Busy(method, chat string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *Limiter) Busy(method, chat string) bool {
 	return false
 }
 
-// rest returns how long a call still has to be held back; zero or less: not at all.
+// rest returns the remaining wait before a call; zero or less: none.
 func (l *Limiter) rest(key limit) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,7 +22,7 @@ type Access struct {
 type ReceiverOptions struct {
 	Access
 	Respond       string // such as [RespondMention]
-	CommandPrefix string // what a person types before the name of a command, such as "/"
+	CommandPrefix string // typed before the name of a command, such as "/"
 	Logger        *slog.Logger
 }
 

@@ -34,7 +34,7 @@ type Outbound struct {
 	concluding map[string]chan struct{} // by conversation: closed when its last turn's indications are done
 }
 
-// NewOutbound returns the half of the core that writes to p.
+// NewOutbound returns the writer of a platform.
 func NewOutbound(p Writer, o OutboundOptions) *Outbound {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -69,7 +69,7 @@ func (o *Outbound) isDraft(chat string) func(id string) bool {
 	}
 }
 
-// shown counts the drafts being shown: a platform limits the changes of all together.
+// shown counts the visible drafts: platforms limit the edits of all together.
 func (o *Outbound) shown() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()

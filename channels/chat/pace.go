@@ -2,15 +2,15 @@ package chat
 
 import "time"
 
-// Pace is how fast a turn is shown. Zero fields have the core's default.
+// Pace is the timing of a turn's presentation. Zero fields mean the core's default.
 type Pace struct {
 	Notice time.Duration // from the turn's start to its first indication: a quick answer needs none
 	Draft  time.Duration // from the turn's start to its draft: a quick answer is one post
 	Status time.Duration // between two changes of an indication
 	Stream time.Duration // between two pieces of a stream
 	Edit   time.Duration // between two edits of a draft
-	Call   time.Duration // bounds a call that shows something
-	Retry  time.Duration // until a failed call is tried again
+	Call   time.Duration // bounds a call that shows progress
+	Retry  time.Duration // before a failed call is retried
 }
 
 // defaultPace suits platforms that take about one message a second in a chat and 50
@@ -20,7 +20,7 @@ var defaultPace = Pace{
 	Stream: time.Second, Edit: 1500 * time.Millisecond, Call: 5 * time.Second, Retry: 2 * time.Second,
 }
 
-// or returns p with the fields of q where p has zero.
+// or returns p with zero fields taken from q.
 func (p Pace) or(q Pace) Pace {
 	first := func(a, b time.Duration) time.Duration {
 		if a != 0 {
@@ -37,7 +37,7 @@ func (p Pace) or(q Pace) Pace {
 const (
 	// never is how long to wait if only an event can change anything.
 	never = time.Hour
-	// inFlight is for how long an unanswered call may still take effect.
+	// inFlight is how long a call without a response may still take effect.
 	inFlight = time.Minute
 	// placing bounds the search for a draft whose post got no response.
 	placing = 8 * time.Second

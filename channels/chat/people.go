@@ -15,7 +15,7 @@ const (
 	maxProfiles  = 10_000
 )
 
-// People caches who is behind the IDs of people and chats. Safe for concurrent use.
+// People caches the profiles of people and chats. Safe for concurrent use.
 type People struct {
 	look   func(ctx context.Context, id string) (Profile, error)
 	flight singleflight.Group
@@ -34,7 +34,7 @@ func NewPeople(look func(ctx context.Context, id string) (Profile, error)) *Peop
 	return &People{look: look, byID: map[string]cachedProfile{}}
 }
 
-// Who returns who is behind an ID.
+// Who returns the profile of an ID.
 func (p *People) Who(ctx context.Context, id string) (Profile, error) {
 	p.mu.Lock()
 	cached, found := p.byID[id]
@@ -81,11 +81,11 @@ func (p *People) Named(name string, person bool) string {
 	return only
 }
 
-// addressed matches somebody addressed by a name of up to three words.
+// addressed matches a person addressed by a name of up to three words.
 var addressed = regexp.MustCompile(`(^|[^\pL\pN_<@/.])@([\pL\pN_][\pL\pN_.'’-]*(?: [\pL\pN_][\pL\pN_.'’-]*){0,2})`)
 
-// Mention replaces cached people who are addressed by name (@ana) by what mention returns
-// for their IDs.
+// Mention replaces cached people addressed by name (@ana) with the result of mention for
+// their IDs.
 func (p *People) Mention(text string, mention func(id string) string) string {
 	return addressed.ReplaceAllStringFunc(text, func(match string) string {
 		found := addressed.FindStringSubmatch(match)

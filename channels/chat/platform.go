@@ -1,11 +1,11 @@
-// Package chat is the core of every chat platform: what it takes to receive
-// messages and to write replies, apart from the platform's own API and markup.
+// Package chat is the core of every chat platform: receiving messages and writing
+// replies, apart from the platform's own API and markup.
 //
 // A platform's package implements [Platform] and as many of the optional
 // abilities as the platform has; the core asks for them by type assertion and
 // does without those that are missing.
 //
-// Starters run the half that receives ([NewReceiver]); workers use those that write
+// Starters run the receiver ([NewReceiver]); workers use the parts that write
 // ([NewOutbound]), add names, files and earlier messages ([NewEnricher]) and find
 // recipients ([NewResolver]). A platform's channel embeds the four. Its Receive parses what
 // is delivered into a [Post], [Click] or [Command] and hands it to the [Inbox], often by
@@ -35,9 +35,9 @@ type Platform interface {
 type Writer interface {
 	// Name returns the channel's name, such as "slack".
 	Name() string
-	// Limits returns what the platform takes and how fast.
+	// Limits returns the platform's limits.
 	Limits() Limits
-	// Post makes one attempt to post a message and returns the platform's ID of it.
+	// Post makes one attempt to post a message and returns the platform's ID for it.
 	Post(ctx context.Context, at Place, msg Message) (id string, err error)
 }
 
@@ -48,12 +48,12 @@ type Self struct {
 	Name  string
 }
 
-// Limits say what a platform takes. The zero value of a field means the core's default.
+// Limits are a platform's limits. The zero value of a field means the core's default.
 type Limits struct {
-	Text    int                          // the most that one message holds, in units of Measure; 0: unlimited
+	Text    int                          // the maximum length of a message, in units of Measure; 0: unlimited
 	Measure func(markdown string) int    // how much of Text a text takes up once rendered; nil: [Runes]
 	Prepare func(markdown string) string // rewrites a long text before it is split, such as tables; nil: does not
-	Draft   int                          // the most runes that a draft shows of a reply
+	Draft   int                          // the maximum number of runes of a reply in a draft
 	Code    Code                         // which code is sent as a file instead
 	Buttons bool                         // messages can have buttons; else questions say how to answer in words
 	Pace    Pace
@@ -62,7 +62,7 @@ type Limits struct {
 // Code limits the code in a message, where the platform takes files. Zero: no limit.
 type Code struct{ Runes, Lines int }
 
-// Place is where a message goes.
+// Place is the destination of a message.
 type Place struct {
 	Chat    string // the platform's ID of the chat, as in [domain.Inbound]
 	Thread  string // empty: none
@@ -80,7 +80,7 @@ type Message struct {
 	// Part numbers the messages of a reply, from 1; the same in every attempt.
 	Part     int
 	Text     string // Markdown; of a file, its description
-	Note     string // plain text to be set apart below Text: what the agent does, how a question was answered
+	Note     string // plain text shown separately below Text: the agent's activity, how a question was answered
 	Buttons  []Button
 	Approval string // the ID of the question that the message asks; empty: none
 	File     string // not empty: the message is a file with this name and Content
@@ -100,31 +100,31 @@ type Editor interface {
 type Streamer interface {
 	// CanStream reports whether a draft can be a stream there.
 	CanStream(at Place) bool
-	// Streamable returns what of a text can be streamed already, as the platform is given
-	// it. That of a longer text begins with that of its beginning.
+	// Streamable returns the part of a text that can be streamed already, in the platform's
+	// markup. The result for a longer text starts with the result for its beginning.
 	Streamable(text string) string
 	// StartStream posts an empty stream.
 	StartStream(ctx context.Context, at Place) (id string, err error)
 	// AppendStream appends text. [ErrStreamEnded] if the platform ended the stream.
 	AppendStream(ctx context.Context, at Place, id, text string) error
-	// StopStream ends a stream and marks it as the draft of the message with that ID. To
-	// stop one that has ended is no error.
+	// StopStream ends a stream and marks it as the draft of the message with that ID.
+	// Stopping an ended stream is not an error.
 	StopStream(ctx context.Context, at Place, id, message string) error
 }
 
 // Throttled is a [Platform] that knows when it is rate limited.
 type Throttled interface{ Busy(at Place) bool }
 
-// Indicator is a [Platform] that can show beside the messages that the agent works:
+// Indicator is a [Platform] that can show that the agent is working without a message:
 // a typing indicator, a status, or a reaction to the message that is answered.
 type Indicator interface {
 	// Indicates returns how the platform shows the state of a turn there.
 	Indicates(ctx context.Context, at Place) (Indicates, error)
-	// Indicate shows a state. Showing a state again is no error.
+	// Indicate shows a state. Showing a state again is not an error.
 	Indicate(ctx context.Context, at Place, what Indication) error
 }
 
-// Indicates says how a state is shown; the zero value: not at all.
+// Indicates describes how a state is shown; the zero value: not at all.
 type Indicates struct {
 	State bool          // by a mark on each message that is answered
 	Text  bool          // by a text for the conversation, such as a status line
@@ -134,10 +134,10 @@ type Indicates struct {
 // Indication is a state that an [Indicator] shows.
 type Indication struct {
 	State State
-	Text  string // such as "runs exec: go test ./..."; empty: none any more
+	Text  string // such as "runs exec: go test ./..."; empty: clear it
 }
 
-// State says how far a message is.
+// State is the progress of a message.
 type State string
 
 // The states of an [Indication].

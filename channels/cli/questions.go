@@ -50,7 +50,7 @@ func (q *questions) start(e event.Event) (question, bool) {
 	return answered, true
 }
 
-// settle removes a question for good: it was answered here.
+// settle removes a question that was answered here.
 func (q *questions) settle(answered question) {
 	if q.settled == nil {
 		q.settled = map[string]bool{}

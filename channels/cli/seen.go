@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// seen is a file beside a session's notes. It holds the time of the last background
+// seen is a file next to a session's notes. It contains the time of the last background
 // reply that was shown.
 type seen struct {
 	path string

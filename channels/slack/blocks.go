@@ -53,7 +53,7 @@ func quietBlock(prose string) string {
 	}))
 }
 
-// quietCode keeps code from notifying everybody, whatever the client treats as code.
+// quietCode keeps code from notifying everyone, whatever the client treats as code.
 func quietCode(code string) string { return strings.ReplaceAll(code, "<!", "<\u200b!") }
 
 const (

@@ -83,7 +83,7 @@ func withheld(response *http.Response, f domain.File) error {
 	return status(response)
 }
 
-// lacking returns err, as [chat.Unavailable] if another attempt fails until somebody changes
+// lacking returns err, as [chat.Unavailable] if another attempt fails until someone changes
 // something.
 func lacking(err error) error {
 	if _, ok := errors.AsType[chat.Unreadable](err); ok || err == nil {

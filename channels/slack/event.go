@@ -38,7 +38,7 @@ type post struct {
 	Attachments []attachment `json:"attachments"`
 }
 
-// postSubTypes are the subtypes of messages that somebody wrote. All others report
+// postSubTypes are the subtypes of messages that someone wrote. All others report
 // that something happened.
 var postSubTypes = map[string]bool{
 	"": true, "bot_message": true, "file_share": true, "me_message": true, "message_share": true, "thread_broadcast": true,

@@ -15,7 +15,7 @@ import (
 // operatorDelay is the delay of the next attempt while the operator has to fix the app.
 const operatorDelay = 30 * time.Second
 
-// gone are Slack's errors for a chat that cannot be written to any more.
+// gone are Slack's errors for a chat that can no longer be written to.
 var gone = map[string]bool{
 	"channel_not_found": true, "is_archived": true, "not_in_channel": true, "channel_is_archived": true,
 	"user_not_found": true, "cannot_dm_bot": true, "user_disabled": true, "thread_not_found": true,

@@ -12,7 +12,7 @@ const textLimit = 4000
 var (
 	// mention matches the mentions that are allowed: of one person, or of a channel.
 	mention = regexp.MustCompile(`<(?:@[UW]|#[CG])[A-Z0-9]{2,}>`)
-	// everybody matches what notifies all members of a channel or a workspace.
+	// everybody matches mentions that notify all members of a channel or a workspace.
 	everybody = regexp.MustCompile(`(?i)(^|[^\pL\pN_<@/.])@(channel|here|everyone)\b`)
 	// absolute matches a link that works inside Slack.
 	absolute = regexp.MustCompile(`^(?i:https?|mailto|tel|ftp|sftp|ssh|slack):[^\s<>]+$`)
@@ -39,7 +39,7 @@ func prose(text string) string {
 	return b.String()
 }
 
-// quiet keeps text from notifying everybody without changing how it looks.
+// quiet keeps text from notifying everyone without changing its appearance.
 func quiet(text string) string { return everybody.ReplaceAllString(text, "$1@\u200b$2") }
 
 // link returns a link in Slack's markup; the label is already in it.

@@ -77,7 +77,7 @@ func (p *platform) stopStream(ctx context.Context, channel, ts string, options .
 	})
 }
 
-// unfinished matches the end of a text that may become a notification of everybody.
+// unfinished matches the end of a text that may become a mention of everyone.
 var unfinished = regexp.MustCompile(`[<@][!\w]{0,10}$`)
 
 // Streamable implements [chat.Streamer]: the text is changed so that it mentions

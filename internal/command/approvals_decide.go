@@ -20,7 +20,7 @@ import (
 // approvalsSession is the session in which the operator's decisions are sent.
 const approvalsSession = "approvals"
 
-// decision is what the operator can decide.
+// decision is one of the operator's possible decisions.
 type decision struct {
 	name, short string
 	status      domain.ApprovalStatus

@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// promptView prints what the model was sent in a turn.
+// promptView prints the prompt that the model was sent in a turn.
 type promptView struct {
 	turn   string // number or ID; empty: the last
 	full   bool   // all messages, not only the system prompt
@@ -22,7 +22,7 @@ type promptView struct {
 	window int // messages of earlier turns in a prompt
 }
 
-// turnPrompt is what the model was sent in a turn.
+// turnPrompt is the prompt that the model was sent in a turn.
 type turnPrompt struct {
 	Turn     string           `json:"turn"`
 	Number   int              `json:"number"`

@@ -27,7 +27,7 @@ type Step struct {
 	turn     string // of model calls
 }
 
-// History is what happened in a run, without the events that only concern Temporal.
+// History is a run's history, without the events that only concern Temporal.
 type History struct {
 	Steps     []Step
 	scheduled map[int64]int                      // index of each activity's step, by the ID of the event that scheduled it

@@ -132,7 +132,7 @@ func (d *Dispatcher) failSubagent(ctx context.Context, subagent domain.Subagent,
 	return d.Signal(ctx, report)
 }
 
-// States of a workflow besides those that it closed with, as Temporal names them.
+// States of a workflow that has not closed, as Temporal names them.
 const (
 	running = "Running"
 	lost    = "lost" // Temporal does not know it

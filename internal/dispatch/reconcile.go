@@ -23,7 +23,7 @@ const (
 // Reconcile brings workflows in line with the store until ctx ends. It signals messages
 // that no turn consumes, restarts the workflows of turns and subagents that the engine
 // has lost, and ends turns and subagents whose workflow has closed. Several processes may
-// run it at once: each claims what it works on.
+// run it concurrently: each claims the rows it works on.
 func (d *Dispatcher) Reconcile(ctx context.Context) {
 	ticker := time.NewTicker(reconcileInterval)
 	defer ticker.Stop()

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// pageSize bounds the pending messages that are read at once.
+// pageSize is the number of pending messages per read.
 const pageSize = 500
 
 // Signal signals a message to its session's workflow, starting the workflow if necessary.
@@ -126,7 +126,7 @@ func (c *Client) SignalDecision(ctx context.Context, workflowID string, decision
 // sessionsLimit bounds the sessions that a process remembers.
 const sessionsLimit = 10_000
 
-// sessions is what this process knows of the sessions that it signals. It saves signals
+// sessions caches the state of the sessions that this process signals. It saves signals
 // that the workflow would drop as duplicates; the order does not depend on it.
 type sessions struct {
 	mu    sync.Mutex

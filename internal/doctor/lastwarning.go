@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// lastWarning is what a logger writes to. Read it once nothing logs any more.
+// lastWarning is a writer for a logger. It must be read only after logging has ended.
 type lastWarning struct{ bytes.Buffer }
 
 func (l *lastWarning) logger() *slog.Logger {

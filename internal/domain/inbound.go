@@ -6,7 +6,7 @@ import "time"
 // accepting the message sets the rest.
 type Inbound struct {
 	Channel    string // name of the channel: "http", "slack"
-	Scope      string // what PlatformID is unique within, besides the channel; empty: the whole channel; not stored
+	Scope      string // part of the channel within which PlatformID is unique; empty: the whole channel; not stored
 	PlatformID string // the platform's ID of the message; the same ID again is a redelivery
 	Chat       string // the platform's ID of the chat
 	Thread     string // the platform's ID of the thread; empty outside threads
@@ -39,7 +39,7 @@ type File struct {
 	URL  string `json:"url"`  // where the channel fetches it
 }
 
-// Enriched is what a channel added to a message after it was accepted.
+// Enriched is the data that a channel adds to a message after it was accepted.
 type Enriched struct {
 	Text       string      `json:"text"` // the message as the model reads it
 	SenderName string      `json:"sender_name,omitempty"`

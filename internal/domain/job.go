@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Job is a scheduled prompt. Its JSON is what `holdfast jobs` prints.
+// Job is a scheduled prompt. `holdfast jobs --json` prints its JSON.
 type Job struct {
 	ID         string    `json:"id"`
 	Name       string    `json:"name,omitempty"`

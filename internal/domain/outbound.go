@@ -37,7 +37,7 @@ const (
 	OutboxPending OutboxState = "pending"
 	OutboxSent    OutboxState = "sent"
 	OutboxKept    OutboxState = "kept"   // undeliverable for now: sent before the reply to the chat's next message
-	OutboxFailed  OutboxState = "failed" // undeliverable for good
+	OutboxFailed  OutboxState = "failed" // permanently undeliverable
 )
 
 // Part is one message of a long reply that is sent as several.

@@ -40,7 +40,7 @@ type BackgroundReply struct {
 	EndedAt time.Time   `json:"ended_at"`
 }
 
-// Cause is what began a turn that no person asked for.
+// Cause is the cause of a turn that no person started.
 type Cause string
 
 // The causes of background replies.

@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// Session is a conversation. Its JSON is what `holdfast sessions` prints.
+// Session is a conversation. `holdfast sessions --json` prints its JSON.
 type Session struct {
 	Key      string `json:"key"` // see [SessionKey]
 	Channel  string `json:"channel"`

@@ -2,8 +2,8 @@ package domain
 
 import "time"
 
-// Turn is a request and the work done to answer it. Its JSON is what `holdfast sessions`
-// prints.
+// Turn is a request and the work done to answer it. `holdfast sessions --json` prints its
+// JSON.
 type Turn struct {
 	ID         string     `json:"id"`
 	Session    string     `json:"-"`

@@ -16,7 +16,7 @@ func (u *Usage) add(more Usage) {
 	u.CompletionTokens += more.CompletionTokens
 }
 
-// Spent is what model calls used and cost.
+// Spent is the tokens and cost of model calls.
 type Spent struct {
 	Usage
 	Cost     int64 `json:"cost_microdollars"` // as far as prices are known

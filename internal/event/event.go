@@ -4,7 +4,7 @@ package event
 
 import "context"
 
-// Kind says what an [Event] is.
+// Kind is the kind of an [Event].
 type Kind string
 
 // The kinds of events.

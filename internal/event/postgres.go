@@ -17,7 +17,7 @@ import (
 const (
 	// notifyChannel is the one name that all processes listen on.
 	notifyChannel = "holdfast_events"
-	// payloadLimit is what NOTIFY takes, in bytes.
+	// payloadLimit is the maximum payload of NOTIFY, in bytes.
 	payloadLimit = 7999
 	// publishBacklog is how many payloads may wait to be sent.
 	publishBacklog = 4096

@@ -155,7 +155,7 @@ func rankOf(c Configured, rows []ProviderRow) int {
 	return -1
 }
 
-// unusable returns an error that says what the provider lacks.
+// unusable returns an error that names the provider's missing settings.
 func unusable(c candidate) error {
 	switch {
 	case c.url() == "":

@@ -4,7 +4,7 @@ package llm
 // means no differences.
 type Quirks struct {
 	Models         []ModelOverride // for some of its models
-	Reasoning      ReasoningBack   // how it wants reasoning back
+	Reasoning      ReasoningBack   // how it expects reasoning in requests
 	PromptCaching  bool            // accepts cache_control marks for Anthropic's models
 	ShortCallIDs   bool            // tool call IDs must be nine letters and digits
 	CallSignatures bool            // newer models need signed tool calls (Google)

@@ -84,5 +84,5 @@ func missing(field string) error {
 // placeholder matches what models write for an empty memory.
 var placeholder = regexp.MustCompile(`(?i)^(<memory>)?\s*(\(empty\)|empty)?\s*(</memory>)?$`)
 
-// isPlaceholder reports whether a trimmed text stands for an empty memory.
+// isPlaceholder reports whether a trimmed text is a placeholder for an empty memory.
 func isPlaceholder(text string) bool { return placeholder.MatchString(text) }

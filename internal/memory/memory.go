@@ -115,7 +115,7 @@ func (f *Files) Update(ctx context.Context, scope Scope, base, text string) erro
 }
 
 // Restore replaces the facts of a scope with content, an earlier version. It saves
-// the present version first, and returns [ErrChanged] if somebody else changes the
+// the present version first, and returns [ErrChanged] if someone else changes the
 // file at the same time. The change is durable on return.
 func (f *Files) Restore(ctx context.Context, scope Scope, content []byte) error {
 	return f.write(ctx, scope.Facts(), func(w *writer, now snapshot) error {

@@ -41,7 +41,7 @@ func (f *Files) Prompt(scope Scope, now time.Time) (string, error) {
 	return strings.Join(sections, "\n\n"), nil
 }
 
-// noun is what the prompt calls the scope's owner.
+// noun is the prompt's word for the scope's owner.
 func (s Scope) noun() string {
 	if s.Kind == Sender {
 		return "person"

@@ -101,7 +101,7 @@ func (m *Metrics) TurnEnded(channel string, status domain.TurnStatus, took time.
 	m.turnSeconds.WithLabelValues(channel).Observe(took.Seconds())
 }
 
-// ToolCalled counts an attempt at a call of a tool that there is.
+// ToolCalled counts an attempt at a call of an existing tool.
 func (m *Metrics) ToolCalled(tool string, outcome Outcome, took time.Duration) {
 	if m == nil {
 		return

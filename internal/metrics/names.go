@@ -9,7 +9,7 @@ const (
 	// nameLimit bounds how many names become values of a label: users may choose any
 	// model, and servers may have any tools.
 	nameLimit = 200
-	// otherName stands for those beyond.
+	// otherName replaces the names beyond the limit.
 	otherName = "other"
 )
 

@@ -66,8 +66,8 @@ func newTemporal(m *Metrics) *temporal {
 	return t
 }
 
-// Temporal is what a Temporal client reports its metrics to; nil if nothing is
-// counted, as a client's options want it.
+// Temporal returns the metrics handler for a Temporal client's options; nil if metrics
+// are disabled.
 func (m *Metrics) Temporal() client.MetricsHandler {
 	if m == nil {
 		return nil

@@ -92,7 +92,7 @@ func (n *Node) MetricsURL() string {
 	return n.scraped.URL()
 }
 
-// Info describes this process to the commands that run beside it. It must own the
+// Info describes this process to other commands. It must own the
 // engine.
 func (n *Node) Info() RunInfo {
 	return RunInfo{

@@ -125,7 +125,7 @@ type SessionState struct {
 	Overflow *Overflow `json:"overflow,omitempty"`
 }
 
-// Overflow is what a session knows of the messages that its queue had no room for.
+// Overflow is a session's record of the messages that its queue had no room for.
 type Overflow struct {
 	Stopped *Stopped `json:"stopped,omitempty"` // a stop that the first of them are subject to
 }

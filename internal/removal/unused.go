@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// batch is how many unused sessions are looked up at once.
+// batch is the number of unused sessions per query.
 const batch = 100
 
 // RemoveUnused removes idle sessions that were last used before a time, and returns how

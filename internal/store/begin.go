@@ -25,7 +25,7 @@ func (s *Store) Begin(ctx context.Context, in BeginInput) (begun domain.Step, er
 			return domain.Step{}, err
 		}
 	}
-	// What came before does not change any more, and reading it takes longest:
+	// Earlier messages no longer change, and reading them takes longest:
 	// other writers need not wait for that.
 	err = s.read(doing, func(q *runner) error {
 		switch {

@@ -29,7 +29,7 @@ func scanDueTurn(rows *sql.Rows) (t dueTurn, err error) {
 	return t, rows.Scan(&t.id, &t.session, &t.current, &t.messages)
 }
 
-// dueLimit bounds the turns of a scope that are read at once.
+// dueLimit bounds the turns of a scope per read.
 const dueLimit = 10_000
 
 // NextBatch returns the next turns of a scope to consolidate: at most limit messages of

@@ -17,7 +17,7 @@ type Export struct {
 type ExportTurn struct {
 	ID       string
 	Messages int
-	Past     bool // the model is not shown it any more
+	Past     bool // the model no longer sees it
 }
 
 // Export returns the exportable part of a session. ErrNotFound if it has no turns.

@@ -36,7 +36,7 @@ type Store struct {
 	writes, reads *statements
 }
 
-// dialect is what differs between SQLite and Postgres.
+// dialect abstracts the differences between SQLite and Postgres.
 type dialect interface {
 	// begin starts a transaction. The caller calls release after it has ended.
 	begin(ctx context.Context, mode commitMode) (tx *sql.Tx, release func(), err error)

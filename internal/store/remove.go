@@ -12,7 +12,7 @@ import (
 // ErrSessionBusy reports a session that has unfinished work; the error says which.
 var ErrSessionBusy = errors.New("the session is busy")
 
-// removedTurn stands for the turn of a message whose session was removed. The message
+// removedTurn is the placeholder turn of a message whose session was removed. The message
 // stays known, without its text, so that a redelivery is not answered again.
 const removedTurn = "removed"
 
@@ -176,7 +176,7 @@ func (r *runner) removeSession(ctx context.Context, session string) error {
 		`DELETE FROM sessions WHERE key = $1`)
 }
 
-// removePrompts removes the prompts that no turn refers to any more.
+// removePrompts removes the prompts that no turn refers to.
 func (r *runner) removePrompts(ctx context.Context, hashes map[string]bool) error {
 	if r.sql.freezePrompts != "" && len(hashes) > 0 {
 		if _, err := r.exec(ctx, r.sql.freezePrompts); err != nil {

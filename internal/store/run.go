@@ -174,12 +174,12 @@ func writing[T any](ctx context.Context, s *Store, doing string, mode commitMode
 	return result, err
 }
 
-// list runs a query by itself and returns all rows.
+// list runs a query outside a transaction and returns all rows.
 func list[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) ([]T, error) {
 	return reading(s, doing, func(q *runner) ([]T, error) { return many(ctx, q, scan, query, args...) })
 }
 
-// find runs a query by itself and returns its row, if it has one.
+// find runs a query outside a transaction and returns its row, if any.
 func find[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) (item T, found bool, err error) {
 	all, err := list(ctx, s, doing, scan, query, args...)
 	if err != nil || len(all) == 0 {
@@ -188,7 +188,7 @@ func find[T any](ctx context.Context, s *Store, doing string, scan scan[T], quer
 	return all[0], true, nil
 }
 
-// get runs a query by itself and returns its row, or ErrNotFound.
+// get runs a query outside a transaction and returns its row, or ErrNotFound.
 func get[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) (T, error) {
 	return reading(s, doing, func(q *runner) (T, error) { return must(ctx, q, scan, query, args...) })
 }

@@ -38,7 +38,7 @@ func openSQLite(ctx context.Context, opts Options) (_ *sqliteDB, err error) {
 	if err := d.create(); err != nil {
 		return nil, err
 	}
-	// Setting WAL mode and migrating must not run in two processes at once.
+	// Two processes must not set WAL mode and migrate concurrently.
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
 		return nil, fmt.Errorf("lock %s: %w; check the permissions of its folder", lock.Path(), err)

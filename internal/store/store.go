@@ -60,7 +60,7 @@ type Completion struct {
 	Silent   bool // the reply is not delivered
 }
 
-// Intent is what a tool call is about to do.
+// Intent is a record of what a tool call is about to do.
 type Intent struct {
 	Turn string
 	Call string // call key

@@ -28,7 +28,7 @@ type SpawnInput struct {
 	Turn  string // that makes the call
 	Label string
 	Task  string
-	Limit int // how many may run at once for one session
+	Limit int // concurrent subagents of one session
 }
 
 // Spawn stores a subagent and accepts its task as a message of its session. An existing

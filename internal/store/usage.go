@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// UsageKey is what model calls are grouped by.
+// UsageKey is a key to group model calls by.
 type UsageKey string
 
 // The keys of usage. A subagent's calls are those of the conversation that it works

@@ -74,7 +74,7 @@ func supervise(e entry) error {
 }
 
 // stopped reports whether the command should end: on request, or if its directory was
-// deleted, since it could not be found any more.
+// deleted, since it could no longer be found.
 func (e entry) stopped() bool { return e.exists(stopFile) || !e.exists(lockFile) }
 
 func (e entry) finish(exit Exit) error {

@@ -15,7 +15,7 @@ import (
 const removedPrefix = ".removed-"
 
 // Remove deletes the state of a command. Start would run it again, so the key must
-// not be used any more. It returns [ErrRunning] if the command is running.
+// no longer be used. It returns [ErrRunning] if the command is running.
 func (s *Supervisor) Remove(key string) error {
 	e, err := s.entry(key)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm"
 )
 
-// Kind says what a retry may do after the call's worker was lost.
+// Kind determines what a retry may do after the call's worker was lost.
 type Kind string
 
 // The kinds of tools.
@@ -53,7 +53,7 @@ func (c Call) Turn() string {
 	return turn
 }
 
-// Result is what a call returns to the model.
+// Result is a call's result for the model.
 type Result struct {
 	Text   string // of any size and encoding; the caller cuts and cleans it
 	Failed bool   // the call failed, and Text says why

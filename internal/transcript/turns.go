@@ -194,7 +194,7 @@ func (k *turnMaker) close() {
 }
 
 var (
-	// fitID and notInName are what providers accept in IDs and names.
+	// fitID and notInName match what providers accept and reject in IDs and names.
 	fitID     = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 	notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 )

@@ -44,7 +44,7 @@ func PlainText(parent ast.Node, source []byte) string {
 	return b.String()
 }
 
-// Indent puts first before the first line and rest before the others.
+// Indent prefixes the first line with first and the other lines with rest.
 func Indent(lines []string, first, rest string) []string {
 	if len(lines) == 0 {
 		return []string{strings.TrimSpace(first)}

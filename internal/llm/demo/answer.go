@@ -49,7 +49,7 @@ func answer(req llm.Request) (content string, calls []domain.ToolCall) {
 	return "", calls
 }
 
-// trailing returns the last messages, as far as they have this role.
+// trailing returns the last consecutive messages with this role.
 func trailing(messages []domain.Message, role domain.Role) []domain.Message {
 	i := len(messages)
 	for i > 0 && messages[i-1].Role == role {

@@ -62,7 +62,7 @@ func New(opts Options) (*Client, error) {
 	opts.Timeout = cmp.Or(opts.Timeout, 10*time.Minute)
 	opts.StallTimeout = cmp.Or(opts.StallTimeout, 2*time.Minute)
 	if opts.NoStream {
-		opts.StallTimeout = math.MaxInt64 // a whole answer arrives at once
+		opts.StallTimeout = math.MaxInt64 // a complete answer arrives in one piece
 	}
 	if opts.HTTPClient == nil {
 		opts.HTTPClient = newHTTPClient()

@@ -125,7 +125,7 @@ func (c *Client) callID(id string) string {
 	return hex.EncodeToString(sum[:])[:9]
 }
 
-// addReasoning returns the model's reasoning in the form the provider wants.
+// addReasoning returns the model's reasoning in the form that the provider expects.
 func (c *Client) addReasoning(out *openai.ChatCompletionMessage, reasoning string) {
 	switch c.opts.Quirks.Reasoning {
 	case llm.ReasoningDropped:

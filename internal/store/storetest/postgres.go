@@ -27,7 +27,7 @@ import (
 // startTimeout is generous: test machines are busy.
 const startTimeout = 2 * time.Minute
 
-// errNoPostgres says that there is no server to be run here.
+// errNoPostgres means that no Postgres server is installed.
 var errNoPostgres = errors.New("no PostgreSQL server found in /usr/lib/postgresql or PATH; install Debian's package postgresql")
 
 // shared is the server of this test process.

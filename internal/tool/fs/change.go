@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-// change is what a call does to a file.
+// change is a call's change to a file.
 type change struct {
 	before  string // current hash; empty if the file does not exist or is unreadable
 	content []byte

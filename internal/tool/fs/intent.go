@@ -26,7 +26,7 @@ type intent struct {
 	Refused string `json:"refused,omitempty"` // why the file is not changed
 }
 
-// note journals want, and returns what the first attempt of the call journalled.
+// note journals want, and returns the intent that the call's first attempt journalled.
 func note(ctx context.Context, journal tool.Journal, want intent) (intent, bool, error) {
 	data, err := json.Marshal(want)
 	if err != nil {

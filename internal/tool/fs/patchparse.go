@@ -22,7 +22,7 @@ const (
 	anchorMark = "@@"
 )
 
-// operation is what a section of a patch does.
+// operation is the kind of a section of a patch.
 type operation int
 
 const (
@@ -37,7 +37,7 @@ var headers = []struct {
 	operation operation
 }{{addMark, addFile}, {updateMark, updateFile}, {deleteMark, deleteFile}}
 
-// section is what a patch does to one file.
+// section is the part of a patch for one file.
 type section struct {
 	operation operation
 	path      string

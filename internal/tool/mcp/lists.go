@@ -18,7 +18,7 @@ const (
 	listLimit   = 1000 // entries of each list
 )
 
-// lists are what a server offers.
+// lists are the tools, resources and prompts of a server.
 type lists struct {
 	read      time.Time // zero: never
 	tools     []tool.Tool

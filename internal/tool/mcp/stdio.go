@@ -42,7 +42,7 @@ type child struct {
 
 	mu      sync.Mutex
 	alive   bool          // started, and not reaped
-	aborted bool          // must not be started any more
+	aborted bool          // must no longer be started
 	exited  chan struct{} // closed when the process and its group are gone
 	once    sync.Once
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
-// Completion is what the server answers.
+// Completion is the server's response.
 type Completion struct {
 	Content      string
 	Reasoning    string
