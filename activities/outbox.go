@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -214,7 +215,7 @@ func (o *Outbox) failed(ctx context.Context, out domain.Outbound, reason string)
 // send posts a message, unless an earlier attempt that left no word did so.
 func (o *Outbox) send(ctx context.Context, out domain.Outbound, draft domain.Draft) (_ channels.Sent, err error) {
 	out.Draft, out.Replace = draft.PlatformID, draft.Replace
-	if finder, ok := o.sender.(channels.Finder); ok && out.Claimed {
+	if finder, ok := o.sender.(channels.Finder); ok && out.Claimed && !o.recognized(out) {
 		found, err := finder.Find(ctx, out)
 		if err != nil || found.Posted {
 			return channels.Sent{PlatformID: found.PlatformID}, err
@@ -226,6 +227,16 @@ func (o *Outbox) send(ctx context.Context, out domain.Outbound, draft domain.Dra
 		}
 	}
 	return o.sender.Send(ctx, out)
+}
+
+// keyMargin is how long a call may take to reach the platform.
+const keyMargin = 30 * time.Second
+
+// recognized reports whether the platform still recognizes the message by its key, if an
+// earlier attempt posted it.
+func (o *Outbox) recognized(out domain.Outbound) bool {
+	keyed, ok := o.sender.(channels.Keyed)
+	return ok && time.Since(out.FirstClaimedAt) < keyed.KeyLasts()-keyMargin
 }
 
 // withContent adds the content of the file to be sent: one of the workspace, or the text.

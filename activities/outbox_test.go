@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -84,6 +85,37 @@ func TestDeliver(t *testing.T) {
 		_, err = deliver(t, b, memory, in)
 		require.NoError(t, err)
 		require.Len(t, memory.Posted(), 1)
+	})
+
+	t.Run("sends with the same key for as long as the platform recognizes it", func(t *testing.T) {
+		t.Parallel()
+		b, in := replied(t)
+		memory := channeltest.NewMemory("test")
+		memory.RecognizeKeys(time.Hour)
+		memory.LoseResponse(3)
+		for range 3 {
+			_, err := deliver(t, b, memory, in)
+			require.False(t, failed(t, err).NonRetryable())
+		}
+		result, err := deliver(t, b, memory, in)
+		require.NoError(t, err)
+		require.Equal(t, "p1", result.PlatformID)
+		require.Len(t, memory.Posted(), 1)
+		require.Zero(t, memory.Lookups())
+	})
+
+	t.Run("looks for what was posted once its key may have lapsed", func(t *testing.T) {
+		t.Parallel()
+		b, in := replied(t)
+		memory := channeltest.NewMemory("test")
+		memory.LoseResponse(1)
+		memory.RecognizeKeys(time.Nanosecond)
+		_, err := deliver(t, b, memory, in)
+		require.False(t, failed(t, err).NonRetryable())
+		_, err = deliver(t, b, memory, in)
+		require.NoError(t, err)
+		require.Len(t, memory.Posted(), 1)
+		require.Equal(t, 1, memory.Lookups())
 	})
 
 	t.Run("that was refused for now leaves nothing to look for", func(t *testing.T) {

@@ -6,6 +6,7 @@ package channels
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
@@ -59,6 +60,12 @@ type Finder interface {
 type Found struct {
 	Posted     bool   // the message is there, in its final form
 	PlatformID string // of the message, or else of its draft; empty: neither is there
+}
+
+// Keyed is a [Sender] whose platform may recognize a message that is sent again.
+type Keyed interface {
+	// KeyLasts returns how long after a message was first sent it does; 0: not at all.
+	KeyLasts() time.Duration
 }
 
 // Splitter is a [Sender] of a platform that does not take messages of any length.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
@@ -25,13 +27,17 @@ var (
 type Memory struct {
 	*chat.Channel
 	name       string
+	options    chat.OutboundOptions
 	pace       chat.Pace
+	keys       time.Duration // how long keys of messages last
+	searchable bool
 	deliveries chan delivery
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at every change
 	posted  []entry
 	calls   int
+	lookups int
 	failing int
 	losing  int
 	gone    map[string]bool
@@ -46,7 +52,7 @@ type delivery struct {
 
 // NewMemory returns a channel with this name and nothing posted.
 func NewMemory(name string) *Memory {
-	m := &Memory{name: name, deliveries: make(chan delivery), changed: make(chan struct{}), gone: map[string]bool{}, budget: map[string]int{}}
+	m := &Memory{name: name, searchable: true, deliveries: make(chan delivery), changed: make(chan struct{}), gone: map[string]bool{}, budget: map[string]int{}}
 	everybody := []string{channels.Anyone}
 	m.Channel = chat.New(memoryPlatform{m}, chat.Options{ReceiverOptions: chat.ReceiverOptions{
 		Access: chat.Access{Users: everybody, Chats: everybody}, Respond: chat.RespondAll,
@@ -63,8 +69,34 @@ type entry struct {
 
 // ShowDrafts has the channel show turns as drafts, at this pace.
 func (m *Memory) ShowDrafts(pace chat.Pace) {
-	m.pace = pace
-	m.Outbound = chat.NewOutbound(memoryPlatform{m}, chat.OutboundOptions{Drafts: true})
+	m.pace, m.options.Drafts = pace, true
+	m.rebuild()
+}
+
+// RecognizeKeys has the platform recognize messages by their keys for a while.
+func (m *Memory) RecognizeKeys(lasts time.Duration) {
+	m.keys = lasts
+	m.rebuild()
+}
+
+// HideHistory has the platform not show what was posted.
+func (m *Memory) HideHistory() {
+	m.searchable = false
+	m.rebuild()
+}
+
+// rebuild builds the half that writes for the platform as it is now.
+func (m *Memory) rebuild() {
+	p := memoryPlatform{m}
+	if m.searchable {
+		m.Outbound = chat.NewOutbound(p, m.options)
+		return
+	}
+	m.Outbound = chat.NewOutbound(struct {
+		chat.Writer
+		chat.Editor
+		chat.Keyed
+	}{p, p, p}, m.options)
 }
 
 // Deliver has the platform deliver a message once, as soon as the channel runs. Nil
@@ -142,14 +174,27 @@ func (m memoryPlatform) Post(ctx context.Context, at chat.Place, msg chat.Messag
 	if m.budget[at.Chat] > 0 {
 		m.budget[at.Chat]--
 	}
-	m.posted = append(m.posted, entry{at: at, msg: msg})
+	index := m.byKey(msg.Key())
+	if index < 0 {
+		index = len(m.posted)
+		m.posted = append(m.posted, entry{at: at, msg: msg})
+	}
 	m.change()
 	if m.losing > 0 {
 		m.losing--
 		return "", &remote.Error{Service: m.name, Err: errNoResponse}
 	}
-	return idOf(len(m.posted) - 1), nil
+	return idOf(index), nil
 }
+
+// byKey returns which message was posted with a key; negative: none, or it is not
+// recognized. The lock is held.
+func (m *Memory) byKey(key string) int {
+	return slices.IndexFunc(m.posted, func(e entry) bool { return m.keys > 0 && e.msg.Key() == key })
+}
+
+// KeyLasts implements [chat.Keyed].
+func (m memoryPlatform) KeyLasts() time.Duration { return m.keys }
 
 // window returns the error of a chat that takes nothing for now. The lock is held.
 func (m memoryPlatform) window(at chat.Place) error {
@@ -193,6 +238,7 @@ func (m memoryPlatform) Delete(_ context.Context, _ chat.Place, id string) error
 func (m memoryPlatform) History(_ context.Context, at chat.Place, _ chat.Query) ([]chat.Posted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.lookups++
 	var all []chat.Posted
 	for i, e := range m.posted {
 		if e.at.Chat == at.Chat && e.at.Thread == at.Thread && !e.deleted {
@@ -218,6 +264,13 @@ func (m *Memory) Posted() []domain.Outbound {
 		}
 	}
 	return all
+}
+
+// Lookups returns how often the history was read.
+func (m *Memory) Lookups() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lookups
 }
 
 // Await waits until at least n messages were posted, and returns them all. The

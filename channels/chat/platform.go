@@ -14,6 +14,8 @@ package chat
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -85,6 +87,17 @@ type Message struct {
 	Approval string // the ID of the question that the message asks; empty: none
 	File     string // not empty: the message is a file with this name and Content
 	Content  []byte
+}
+
+// Key returns 32 hexadecimal digits that are the same in every attempt to post the message.
+// Its draft has others.
+func (m Message) Key() string {
+	name := m.ID
+	if m.Draft {
+		name += "/draft"
+	}
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:16])
 }
 
 // Editor is a [Platform] whose messages can be changed. Both methods may be
@@ -185,6 +198,8 @@ type Posted struct {
 	Empty     bool // nothing is in it
 }
 
-// Keyed is a [Platform] that recognizes a message that is sent again with the same
-// key. For that long another attempt is safe; later the core looks for the message first.
+// Keyed is a [Platform] that takes a key on send and recognizes a message that is sent
+// again with the same one: a nonce, UUID or transaction ID made of [Message.Key]. Then Post
+// returns the ID of the first. For as long as keys last the core sends again after an
+// attempt without an answer; later it looks for the message first ([History]).
 type Keyed interface{ KeyLasts() time.Duration }

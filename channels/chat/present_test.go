@@ -132,6 +132,16 @@ func TestPartsAreMeasuredByThePlatform(t *testing.T) {
 	}
 }
 
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	reply := chat.Message{ID: "o1", Text: "one"}
+	require.Len(t, reply.Key(), 32)
+	require.Equal(t, reply.Key(), chat.Message{ID: "o1", Text: "two"}.Key())
+	require.NotEqual(t, reply.Key(), chat.Message{ID: "o2", Text: "one"}.Key())
+	require.NotEqual(t, reply.Key(), chat.Message{ID: "o1", Draft: true}.Key(), "else the reply would be taken for its draft")
+	require.Zero(t, chat.NewOutbound(newPlain(), chat.OutboundOptions{}).KeyLasts())
+}
+
 func TestAQuestionWithoutButtonsSaysHowToAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlain()

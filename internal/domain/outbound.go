@@ -18,15 +18,17 @@ type Outbound struct {
 	Draft    string // the platform's ID of the draft that becomes this message, or is removed for a file; empty: none
 	Replace  bool   // remove Draft and post a new message
 
-	Turn       string
-	Session    string
-	Path       string // of the file, relative to the workspace; empty: Text is its content
-	State      OutboxState
-	Fence      int64     // of the current claim
-	Claimed    bool      // an earlier claim was left open: the message may have been posted
-	ClaimedAt  time.Time // last claim; zero: none, or released
-	PlatformID string    // once sent
-	Error      string    // why the last attempt did not post
+	Turn      string
+	Session   string
+	Path      string // of the file, relative to the workspace; empty: Text is its content
+	State     OutboxState
+	Fence     int64     // of the current claim
+	Claimed   bool      // an earlier claim was left open: the message may have been posted
+	ClaimedAt time.Time // last claim; zero: none, or released
+	// FirstClaimedAt is when the oldest open claim was made: no earlier attempt can have posted.
+	FirstClaimedAt time.Time
+	PlatformID     string // once sent
+	Error          string // why the last attempt did not post
 }
 
 // OutboxState is how far a delivery is.

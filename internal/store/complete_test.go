@@ -103,7 +103,8 @@ func final(t *testing.T, b *bundle) {
 	out, err := b.ClaimOutbox(t.Context(), "o1")
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), out.ClaimedAt, time.Minute)
-	out.ClaimedAt = time.Time{}
+	require.Equal(t, out.ClaimedAt, out.FirstClaimedAt)
+	out.ClaimedAt, out.FirstClaimedAt = time.Time{}, time.Time{}
 	require.Equal(t, domain.Outbound{
 		ID: "o1", Turn: "m1", Channel: channel, Session: session, Chat: "c1", Thread: "t1", Text: "m1 says 1", State: domain.OutboxPending, Fence: 1,
 	}, out)

@@ -9,16 +9,17 @@ import (
 )
 
 // outboundColumns are read by scanOutbound. A message answers the one that began its turn.
-const outboundColumns = `id, turn, channel, session, chat, thread, text, state, fence, claims, platform_id, error, file, path, approval, claimed_at, idx,
+const outboundColumns = `id, turn, channel, session, chat, thread, text, state, fence, claims, platform_id, error, file, path, approval, claimed_at, first_claimed_at, idx,
 	COALESCE((SELECT platform_id FROM inbox WHERE inbox.id = outbox.turn AND inbox.channel = outbox.channel AND inbox.chat = outbox.chat AND job = '' AND child = ''), '')`
 
 // claimOutbox claims the message $1 at the time $2.
-const claimOutbox = `UPDATE outbox SET fence = fence + 1, claims = claims + 1, claimed_at = $2, updated_at = $2 WHERE id = $1 AND `
+const claimOutbox = `UPDATE outbox SET fence = fence + 1, claims = claims + 1, claimed_at = $2, updated_at = $2,
+	first_claimed_at = CASE WHEN claims = 0 THEN $2 ELSE first_claimed_at END WHERE id = $1 AND `
 
 func scanOutbound(rows *sql.Rows) (out domain.Outbound, err error) {
 	var claims int
 	err = rows.Scan(&out.ID, &out.Turn, &out.Channel, &out.Session, &out.Chat, &out.Thread, &out.Text, &out.State, &out.Fence,
-		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path, &out.Approval, stamp{&out.ClaimedAt}, &out.Part, &out.ReplyTo)
+		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path, &out.Approval, stamp{&out.ClaimedAt}, stamp{&out.FirstClaimedAt}, &out.Part, &out.ReplyTo)
 	out.Claimed = claims > 1
 	return out, err
 }

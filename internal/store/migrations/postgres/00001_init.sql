@@ -114,7 +114,7 @@ CREATE TABLE intents (
     PRIMARY KEY (turn, call, part)
 );
 
--- claims counts the open claims. parent is the reply that a row is a part of, idx its
+-- claims counts the open claims, the oldest of which was made at first_claimed_at. parent is the reply that a row is a part of, idx its
 -- position. A row with a file is sent as a file, whose content is text or, with a path,
 -- the file there. approval is the approval that the message asks for.
 CREATE TABLE outbox (
@@ -134,6 +134,7 @@ CREATE TABLE outbox (
     fence       BIGINT NOT NULL DEFAULT 0,
     claims      BIGINT NOT NULL DEFAULT 0,
     claimed_at  BIGINT NOT NULL DEFAULT 0,
+    first_claimed_at BIGINT NOT NULL DEFAULT 0,
     platform_id TEXT NOT NULL DEFAULT '',
     error       TEXT NOT NULL DEFAULT '',
     created_at  BIGINT NOT NULL,
