@@ -226,7 +226,7 @@ func (o *Outbox) send(ctx context.Context, out domain.Outbound, draft domain.Dra
 			return channels.Sent{}, err
 		}
 	}
-	return o.sender.Send(ctx, out)
+	return o.post(ctx, out)
 }
 
 // keyMargin is how long a call may take to reach the platform.

@@ -68,6 +68,19 @@ type Keyed interface {
 	KeyLasts() time.Duration
 }
 
+// ErrNoDraft is wrapped by the error of a [Placeholders]' Send if the message's draft is not
+// there or cannot be edited any more.
+var ErrNoDraft = errors.New("the draft is gone")
+
+// Placeholders is a [Sender] whose platform may show neither what was posted nor whether it
+// was. Then each message is the edit of a recorded placeholder, which may be repeated: of an
+// answer that is lost only a placeholder is left.
+type Placeholders interface {
+	// Placeholder posts what becomes msg if it is given to Send as its Draft, and returns the
+	// platform's ID of it; empty: Send needs none.
+	Placeholder(ctx context.Context, msg domain.Outbound) (platformID string, err error)
+}
+
 // Splitter is a [Sender] of a platform that does not take messages of any length.
 type Splitter interface {
 	// Split returns the messages that text (Markdown) is sent as, in order. The same

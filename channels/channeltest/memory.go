@@ -40,6 +40,7 @@ type Memory struct {
 	lookups int
 	failing int
 	losing  int
+	unsaid  int // edits whose answer is lost
 	gone    map[string]bool
 	budget  map[string]int // posts that a chat still takes; any number where none is set
 	blocked chan struct{}  // not nil: posts wait for it
@@ -215,6 +216,10 @@ func (m memoryPlatform) Edit(_ context.Context, at chat.Place, id string, msg ch
 		if idOf(i) == id && !m.posted[i].deleted {
 			m.posted[i].msg = msg
 			m.change()
+			if m.unsaid > 0 {
+				m.unsaid--
+				return &remote.Error{Service: m.name, Err: errNoResponse}
+			}
 			return nil
 		}
 	}
@@ -314,6 +319,18 @@ func (m *Memory) LoseResponse(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.losing = n
+}
+
+// LoseEditResponse makes the next n edits fail after the message was changed.
+func (m *Memory) LoseEditResponse(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.unsaid = n
+}
+
+// Remove has somebody delete a message.
+func (m *Memory) Remove(platformID string) {
+	_ = memoryPlatform{m}.Delete(context.Background(), chat.Place{}, platformID)
 }
 
 // Close makes a chat refuse what is sent to it, with [channels.ErrGone].

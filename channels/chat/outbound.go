@@ -26,6 +26,8 @@ type Outbound struct {
 	stream  Streamer
 	signs   Indicator
 	history History
+	// placeholders: a post whose answer is lost can be neither found nor repeated.
+	placeholders bool
 
 	noStreams atomic.Bool // the account cannot stream
 
@@ -47,6 +49,7 @@ func NewOutbound(p Writer, o OutboundOptions) *Outbound {
 	out.stream, _ = p.(Streamer)
 	out.signs, _ = p.(Indicator)
 	out.history, _ = p.(History)
+	out.placeholders = out.editor != nil && out.history == nil && out.KeyLasts() == 0
 	return out
 }
 

@@ -33,10 +33,32 @@ func (o *Outbound) Send(ctx context.Context, msg domain.Outbound) (channels.Sent
 		return o.post(ctx, at, msg)
 	}
 	err = o.editor.Edit(ctx, at, msg.Draft, o.message(msg))
-	if errors.Is(err, ErrNoMessage) {
+	switch gone := errors.Is(err, ErrNoMessage); {
+	case gone && o.placeholders:
+		return channels.Sent{}, fmt.Errorf("%w: %w", channels.ErrNoDraft, err)
+	case gone:
 		return o.post(ctx, at, msg)
 	}
 	return channels.Sent{PlatformID: msg.Draft}, err
+}
+
+// Placeholder implements [channels.Placeholders]. A draft that stays where it is needs no
+// other placeholder; a file cannot have one.
+func (o *Outbound) Placeholder(ctx context.Context, msg domain.Outbound) (string, error) {
+	if !o.placeholders || msg.File != "" {
+		return "", nil
+	}
+	at := placeOf(msg)
+	if msg.Draft != "" {
+		replace, err := o.takeOver(ctx, msg.Chat, msg.Draft)
+		if err != nil || !replace && !msg.Replace {
+			return "", err
+		}
+		if err := o.editor.Delete(ctx, at, msg.Draft); err != nil {
+			return "", err
+		}
+	}
+	return o.p.Post(ctx, at, Message{ID: msg.ID, Draft: true, Part: max(msg.Part, 1), Text: "…"})
 }
 
 func (o *Outbound) post(ctx context.Context, at Place, msg domain.Outbound) (channels.Sent, error) {

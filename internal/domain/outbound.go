@@ -27,7 +27,7 @@ type Outbound struct {
 	ClaimedAt time.Time // last claim; zero: none, or released
 	// FirstClaimedAt is when the oldest open claim was made: no earlier attempt can have posted.
 	FirstClaimedAt time.Time
-	PlatformID     string // once sent
+	PlatformID     string // once sent; before, of the placeholder that becomes it
 	Error          string // why the last attempt did not post
 }
 

@@ -52,6 +52,7 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"claims with a fence of its own for each of many":   claimRace,
 		"closes a reply for good":                           closed,
 		"keeps replies for a later delivery":                kept,
+		"records the placeholder of a reply":                placeholder,
 		"keeps no question that no longer waits":            keptQuestion,
 		"finds what was said":                               recall,
 		"has no reply beside what it wrote itself":          said,

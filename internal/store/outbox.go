@@ -59,6 +59,12 @@ func (s *Store) ClaimKept(ctx context.Context, kept domain.Outbound) (domain.Out
 	})
 }
 
+// MarkPlaceholder records the placeholder that becomes a claimed message by an edit.
+// ErrFenced if a later claim was made.
+func (s *Store) MarkPlaceholder(ctx context.Context, out domain.Outbound, platformID string) error {
+	return s.mark(ctx, "record placeholder of", out.ID, out.Fence, out.State, `platform_id = $4`, platformID)
+}
+
 // MarkSent records that the message was posted. ErrFenced if a later claim was made.
 func (s *Store) MarkSent(ctx context.Context, id string, fence int64, platformID string) error {
 	return s.mark(ctx, "mark sent", id, fence, domain.OutboxSent, `platform_id = $4, claims = 0`, platformID)

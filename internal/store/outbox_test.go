@@ -160,3 +160,18 @@ func keptQuestion(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.Empty(t, rows)
 }
+
+func placeholder(t *testing.T, b *bundle) {
+	b.whole(t, "m1")
+	first := b.claim(t)
+	for range 2 {
+		require.NoError(t, b.MarkPlaceholder(t.Context(), first, "p1"))
+	}
+	require.NoError(t, b.Release(t.Context(), "o1", first.Fence, "429"))
+	second := b.claim(t)
+	require.Equal(t, "p1", second.PlatformID)
+	require.Equal(t, domain.OutboxPending, second.State)
+	require.ErrorIs(t, b.MarkPlaceholder(t.Context(), first, "p2"), store.ErrFenced)
+	require.NoError(t, b.MarkSent(t.Context(), "o1", second.Fence, "p1"))
+	require.Error(t, b.MarkPlaceholder(t.Context(), second, "p2"), "it is sent")
+}
