@@ -47,7 +47,7 @@ func (s *Store) Draft(ctx context.Context, turn string) (domain.Draft, error) {
 // is: from now on PostedDraft reports false. ErrNotFound if the turn has no draft.
 func (s *Store) TakeDraft(ctx context.Context, turn string) (domain.Draft, error) {
 	return writing(ctx, s, "take draft of "+turn, syncCommit, func(tx *runner) (domain.Draft, error) {
-		return must(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)
+		return required(ctx, tx, scanDraft, `UPDATE drafts SET taken = TRUE WHERE turn = $1 RETURNING `+draftColumns, turn)
 	})
 }
 

@@ -48,21 +48,6 @@ type dialect interface {
 	close() error
 }
 
-// fragments are the pieces of SQL in which the dialects differ.
-type fragments struct {
-	// forUpdate and forShare are the suffixes by which a SELECT keeps its row from being
-	// changed: against all other transactions, and against writers only.
-	forUpdate, forShare string
-	skipLocked          string // like forUpdate, but skips rows that another transaction locked
-	// serialize waits for other transactions that accept messages of a session; empty if
-	// transactions are serialized anyway.
-	serialize string
-	// freezePrompts keeps other transactions from writing to that table; empty likewise.
-	freezePrompts string
-	recall        string // words, scope, turn to exclude, limit; see [Store.Recall]
-	forget        string // removes a turn from the full-text index
-}
-
 // Open opens the database and creates or migrates its tables. Several processes may
 // open the same database, even at the same time. Errors name the database and, where
 // possible, the remedy.

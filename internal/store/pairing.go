@@ -29,7 +29,7 @@ func scanPairing(rows *sql.Rows) (p Pairing, err error) {
 // earlier code while it is still valid.
 func (s *Store) Pair(ctx context.Context, p Pairing) (Pairing, error) {
 	return writing(ctx, s, "pair "+p.Sender, syncCommit, func(tx *runner) (Pairing, error) {
-		return must(ctx, tx, scanPairing, `INSERT INTO pairings (`+pairingColumns+`) VALUES ($1, $2, $3, $4, $5, 0)
+		return required(ctx, tx, scanPairing, `INSERT INTO pairings (`+pairingColumns+`) VALUES ($1, $2, $3, $4, $5, 0)
 			ON CONFLICT (channel, sender) DO UPDATE SET name = excluded.name,
 				code = CASE WHEN pairings.approved_at = 0 AND pairings.created_at < $6 THEN excluded.code ELSE pairings.code END,
 				created_at = CASE WHEN pairings.approved_at = 0 AND pairings.created_at < $6 THEN excluded.created_at ELSE pairings.created_at END
@@ -41,7 +41,7 @@ func (s *Store) Pair(ctx context.Context, p Pairing) (Pairing, error) {
 // or older than an hour. Approving again has no effect.
 func (s *Store) ApprovePairing(ctx context.Context, code string) (Pairing, error) {
 	return writing(ctx, s, "approve pairing", syncCommit, func(tx *runner) (Pairing, error) {
-		return must(ctx, tx, scanPairing, `UPDATE pairings
+		return required(ctx, tx, scanPairing, `UPDATE pairings
 			SET approved_at = CASE WHEN approved_at = 0 THEN $2 ELSE approved_at END
 			WHERE code = $1 AND (approved_at > 0 OR created_at >= $3) RETURNING `+pairingColumns, code, now(), now().Add(-pairingAge))
 	})

@@ -77,21 +77,3 @@ const recallJoins = ` FROM recall JOIN turns ON turns.id = recall.turn
 		AND messages.rank = recall.rank_ AND messages.idx = recall.idx`
 
 const recallColumns = `SELECT turns.session, recall.turn, messages.role, messages.sender_name, messages.created_at, `
-
-var sqliteFragments = fragments{
-	recall: recallColumns + `snippet(recall, 0, '', '', ' … ', 48)` + recallJoins + `
-		WHERE recall MATCH 'content : (' || $1 || ')' AND turns.scope = $2 AND turns.id <> $3
-		ORDER BY bm25(recall), messages.created_at DESC LIMIT $4`,
-	forget: `DELETE FROM recall WHERE recall MATCH 'turn : "' || $1 || '"' AND turn = $1`,
-}
-
-var postgresFragments = fragments{
-	forUpdate: " FOR UPDATE", forShare: " FOR SHARE", skipLocked: " FOR UPDATE SKIP LOCKED",
-	serialize:     `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`,
-	freezePrompts: `LOCK TABLE prompts IN SHARE ROW EXCLUSIVE MODE`,
-	recall: recallColumns + `ts_headline('simple', recall.content, query, 'MaxWords=48, MinWords=24, StartSel="", StopSel="", FragmentDelimiter=" … "')` +
-		recallJoins + `, websearch_to_tsquery('simple', $1) AS query
-		WHERE recall.words @@ query AND turns.scope = $2 AND turns.id <> $3
-		ORDER BY ts_rank(recall.words, query) DESC, messages.created_at DESC LIMIT $4`,
-	forget: `DELETE FROM recall WHERE turn = $1`,
-}

@@ -138,8 +138,8 @@ func one[T any](ctx context.Context, r *runner, scan scan[T], query string, args
 	return all[0], true, nil
 }
 
-// must returns the row of a query, or ErrNotFound.
-func must[T any](ctx context.Context, r *runner, scan scan[T], query string, args ...any) (T, error) {
+// required returns the row of a query, or ErrNotFound.
+func required[T any](ctx context.Context, r *runner, scan scan[T], query string, args ...any) (T, error) {
 	item, found, err := one(ctx, r, scan, query, args...)
 	if err == nil && !found {
 		err = domain.ErrNotFound
@@ -149,7 +149,7 @@ func must[T any](ctx context.Context, r *runner, scan scan[T], query string, arg
 
 // known returns the row with an ID, or ErrNotFound with kind and ID.
 func known[T any](ctx context.Context, r *runner, kind, id string, scan scan[T], query string) (T, error) {
-	item, err := must(ctx, r, scan, query, id)
+	item, err := required(ctx, r, scan, query, id)
 	if errors.Is(err, domain.ErrNotFound) {
 		err = fmt.Errorf("%s %q: %w", kind, id, err)
 	}
@@ -190,7 +190,7 @@ func find[T any](ctx context.Context, s *Store, doing string, scan scan[T], quer
 
 // get runs a query outside a transaction and returns its row, or ErrNotFound.
 func get[T any](ctx context.Context, s *Store, doing string, scan scan[T], query string, args ...any) (T, error) {
-	return reading(s, doing, func(q *runner) (T, error) { return must(ctx, q, scan, query, args...) })
+	return reading(s, doing, func(q *runner) (T, error) { return required(ctx, q, scan, query, args...) })
 }
 
 // exec runs a statement in a transaction and returns how many rows it changed.

@@ -87,7 +87,7 @@ func (s *Store) EndSubagent(ctx context.Context, id string, status domain.Subage
 		case ended && a.Status != domain.SubagentStopped:
 			_, _, err = tx.accept(ctx, reportMessage(a))
 		case !ended:
-			a, err = must(ctx, tx, scanSubagent, subagentByID, id)
+			a, err = required(ctx, tx, scanSubagent, subagentByID, id)
 		}
 		if err != nil || a.Status == domain.SubagentStopped {
 			return err
