@@ -25,7 +25,7 @@ type Backend interface {
 	Watch(ctx context.Context, id string, on func(event.Event)) error
 }
 
-// Requests is a [Backend] that looks up what people asked for.
+// Requests is a [Backend] that looks up accepted messages.
 type Requests interface {
 	// Known reports whether a message was ever accepted in this conversation.
 	Known(ctx context.Context, channel, chat, thread string) (bool, error)

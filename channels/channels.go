@@ -1,6 +1,6 @@
-// Package channels has what every chat platform's connection shares: the
-// messages, the small interfaces a channel implements, and what it may ask of us.
-// The platforms are its subpackages; they know this package and not each other.
+// Package channels defines the interfaces between a channel and the agent: those that a
+// channel implements, and those that it may call. Channels are subpackages that do not
+// import each other.
 package channels
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// ErrGone is wrapped by a [Sender]'s error when the chat cannot be written to any
-// more (deleted, archived, the bot was removed): trying again cannot help.
+// ErrGone is wrapped by a [Sender]'s error if the chat is permanently closed to us: it was
+// deleted or archived, or the bot was removed. It is not retryable.
 var ErrGone = errors.New("the chat cannot be written to")
 
-// ErrUndeliverableNow is wrapped by a [Sender]'s error when the platform takes messages for
-// this chat only after someone writes there again: a message window closed, or the replies
-// to the last message are used up. The message is kept and sent before the next reply.
+// ErrUndeliverableNow is wrapped by a [Sender]'s error if the platform accepts messages for
+// this chat only after someone writes there again: the messaging window closed, or the reply
+// quota is used up. The message is kept and sent before the next reply.
 var ErrUndeliverableNow = errors.New("the chat cannot be written to before its next message")
 
 // Anyone is the entry of an allow list that matches every ID.
@@ -28,10 +28,10 @@ type Accepted struct {
 	Message    string // our ID of the message
 	Session    string // session key
 	WorkflowID string
-	Duplicate  bool // it had been accepted before
+	Duplicate  bool // it was accepted before
 }
 
-// Sent says where an outbound message ended up.
+// Sent is the result of sending a message.
 type Sent struct {
 	PlatformID string
 }
@@ -45,8 +45,8 @@ type Receiver interface {
 
 // Sender sends messages to a platform. Safe for concurrent use.
 type Sender interface {
-	// Send makes one attempt. Failed calls are remote.Errors; one that cannot ever
-	// succeed for this chat wraps [ErrGone], one that cannot for now [ErrUndeliverableNow].
+	// Send makes one attempt. Failed calls are remote.Errors. The error wraps [ErrGone] if
+	// no attempt can succeed, [ErrUndeliverableNow] if none can for now.
 	Send(ctx context.Context, msg domain.Outbound) (Sent, error)
 }
 
@@ -59,7 +59,7 @@ type Finder interface {
 // Found is the result of [Finder].
 type Found struct {
 	Posted     bool   // the message is there, in its final form
-	PlatformID string // of the message, or else of its draft; empty: neither is there
+	PlatformID string // of the message, or else of its draft; empty: neither exists
 }
 
 // Keyed is a [Sender] whose platform may recognize a message that is sent again.
@@ -81,9 +81,8 @@ type Placeholders interface {
 	Placeholder(ctx context.Context, msg domain.Outbound) (platformID string, err error)
 }
 
-// Splitter is a [Sender] of a platform that does not take messages of any length.
+// Splitter is a [Sender] for a platform that limits the length of messages.
 type Splitter interface {
-	// Split returns the messages that text (Markdown) is sent as, in order. The same
-	// text always gives the same parts.
+	// Split splits text (Markdown) into messages, in order. It is deterministic.
 	Split(text string) []domain.Part
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Enricher is a channel whose messages are delivered without the names of people, the
-// attached files and what was said in the thread before. It asks its platform for them
-// when a turn consumes the message, so that accepting a message never waits for the
+// Enricher is a channel that looks up names, attachments and earlier messages of the thread
+// when a turn consumes a message, so that accepting the message does not wait for the
 // platform.
 type Enricher interface {
-	// Enrich makes one attempt. Failed calls are remote.Errors and are retried for a
-	// while; what cannot be had at all is named in Notes instead. Safe for concurrent use.
+	// Enrich makes one attempt. Failed calls are remote.Errors and are retried; permanent
+	// failures are described in Notes instead. Safe for concurrent use.
 	Enrich(ctx context.Context, e Enrichment) (Enriched, error)
 }
 
@@ -33,12 +32,12 @@ type Enriched struct {
 	Text       string    // the message as the model should read it
 	SenderName string    // empty: unknown
 	Zone       string    // IANA name of the sender's time zone; empty: unknown
-	Before     []Earlier // what others said in the thread and the session has not seen, oldest first
+	Before     []Earlier // messages of the thread that are not in the session, oldest first
 	Files      []domain.SavedFile
-	Notes      []string // what could not be had and why, for the model: "report.pdf (30 MB) is larger than 20 MB"
+	Notes      []string // what is missing and why, for the model: "report.pdf (30 MB) is larger than 20 MB"
 }
 
-// Earlier is something that was said in a thread before.
+// Earlier is an earlier message of a thread.
 type Earlier struct {
 	Name   string // of the author
 	Text   string

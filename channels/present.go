@@ -8,56 +8,55 @@ import (
 )
 
 // Presenter is a [Sender] that shows a turn in its chat while it runs: as a draft of the
-// reply, and by a status or a reaction. What cannot be shown is logged; showing never
-// fails a turn or holds it up.
+// reply, and by a status or a reaction. Errors are logged and neither fail nor delay the
+// turn.
 type Presenter interface {
-	// Present begins to show a turn, or continues. Each call is paired with one of Pause.
+	// Present starts or resumes showing a turn. Each call is paired with one of Pause.
 	Present(t PresentedTurn)
-	// Show takes an event of a turn that is presented; others are ignored. It never blocks.
+	// Show shows an event of a presented turn and ignores other turns. It does not block.
 	Show(turn string, e event.Event)
-	// Pause ends what Present began, as the turn may continue in another process. It waits
-	// a moment at most for a call to the platform that is under way.
+	// Pause undoes Present: the turn may continue in another process. It waits briefly for
+	// a pending call to the platform.
 	Pause(ctx context.Context, turn string)
-	// Conclude shows that a turn has ended, after its reply was delivered if it has one
-	// (replied). It does not block.
+	// Conclude shows that a turn has ended; replied reports whether its reply was delivered.
+	// It does not block.
 	Conclude(t PresentedTurn, failed, replied bool)
 	// Discard removes a draft that no reply will take over. It makes one attempt; a missing
 	// draft is not an error.
 	Discard(ctx context.Context, d domain.Draft) error
-	// Wait waits until what Conclude began is done, or ctx ends.
+	// Wait blocks until all calls of Conclude have taken effect, or ctx ends.
 	Wait(ctx context.Context)
 }
 
 // PresentedTurn is a turn as a [Presenter] shows it.
 type PresentedTurn struct {
 	ID       string
-	Reply    string           // the outbox ID that its reply has
-	Messages []domain.Inbound // that it answers, the one that began it first
-	Text     string           // of its running step so far, where the step began elsewhere
-	Resumed  bool             // it did not begin just now: something may be shown already
+	Reply    string           // outbox ID of its reply
+	Messages []domain.Inbound // that it answers; the first one started it
+	Text     string           // of its running step so far, if the step began in another process
+	Resumed  bool             // it may be shown already
 	Drafts   Drafts
 }
 
-// Drafts keeps track of drafts, so that a turn has one at most and no crash leaves one
-// behind.
+// Drafts records drafts durably: a turn has at most one, and a crash leaves none behind.
 type Drafts interface {
-	// ClaimDraft is called before a draft is posted. It reports false if none may be: the
-	// turn has one already, or has ended.
+	// ClaimDraft is called before a draft is posted. It reports false if the turn has
+	// a draft already or has ended.
 	ClaimDraft(ctx context.Context, turn string) (bool, error)
 	// Draft returns the turn's draft, or an error without one.
 	Draft(ctx context.Context, turn string) (domain.Draft, error)
-	// PostedDraft records where the draft is. It reports false if the reply went out
-	// without it in the meantime: the caller removes it.
+	// PostedDraft records the draft's platform ID. It reports false if the reply was sent
+	// without the draft in the meantime: the caller then removes it.
 	PostedDraft(ctx context.Context, turn, platformID string) (bool, error)
-	// DropDraft forgets the turn's draft, which is not there.
+	// DropDraft deletes the record of a draft that does not exist on the platform.
 	DropDraft(ctx context.Context, turn string) error
 }
 
-// Questioner is a [Sender] that shows what became of a question.
+// Questioner is a [Sender] that shows the outcome of a question.
 type Questioner interface {
-	// CloseQuestion replaces the buttons of a question that was sent, as its PlatformID, by an
-	// outcome in words. It reports whether it did.
+	// CloseQuestion replaces the buttons of a sent question by a textual outcome and reports
+	// whether it did. The question's PlatformID is set.
 	CloseQuestion(ctx context.Context, question domain.Outbound, outcome string) (bool, error)
-	// TellSender tells the sender of a message something, unseen by others where it can.
+	// TellSender sends a text to the author of a message, privately where possible.
 	TellSender(ctx context.Context, to domain.Inbound, text string) error
 }

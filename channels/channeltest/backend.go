@@ -1,5 +1,5 @@
-// Package channeltest has what the tests of channels share: a conformance suite
-// that every channel passes, a channel in memory, and a backend in memory.
+// Package channeltest supports the tests of channels: a conformance suite that every
+// channel passes, an in-memory channel, and an in-memory backend.
 package channeltest
 
 import (
@@ -14,12 +14,12 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
-// ErrAway is the error of a [Backend] that was told to fail.
+// ErrAway is the injected error of a [Backend].
 var ErrAway = errors.New("the store is away")
 
 // Answer is the scripted outcome of a message.
 type Answer struct {
-	Events []event.Event // what can be watched before it ends
+	Events []event.Event // published before it ends
 	Reply  string
 	Status domain.ReplyStatus // zero: done
 	Usage  domain.Usage
@@ -225,8 +225,7 @@ func (b *Backend) Say(session string, r domain.BackgroundReply) {
 	b.background[session] = append(b.background[session], r)
 }
 
-// Emit lets an event happen to the accepted message with this ID of ours. An
-// unknown one is ignored.
+// Emit publishes an event of the accepted message with this ID. Unknown IDs are ignored.
 func (b *Backend) Emit(id string, e event.Event) {
 	b.update(id, func(m *message) {
 		m.state.Status, m.state.Turn = domain.ReplyRunning, m.state.Message
@@ -234,7 +233,7 @@ func (b *Backend) Emit(id string, e event.Event) {
 	})
 }
 
-// End ends the accepted message with this ID of ours. Its Events are not emitted.
+// End ends the accepted message with this ID. The answer's Events are not emitted.
 func (b *Backend) End(id string, a Answer) {
 	b.update(id, func(m *message) { m.end(a) })
 }
@@ -276,9 +275,9 @@ func (b *Backend) Accepted() []domain.Inbound {
 	return slices.Clone(b.accepted)
 }
 
-// Counts are numbers about a [Backend].
+// Counts are the counters of a [Backend].
 type Counts struct {
-	Calls    int // of Accept, so far, those that failed or wait included
+	Calls    int // of Accept, including failed and blocked ones
 	Accepted int // messages
 	Watching int // calls of Watch that are under way
 }
@@ -301,7 +300,7 @@ func (b *Backend) Await(ctx context.Context, until func(Counts) bool) error {
 	}
 }
 
-// change wakes those who wait. The lock is held.
+// change wakes the waiters. The caller holds the lock.
 func (b *Backend) change() {
 	close(b.changed)
 	b.changed = make(chan struct{})

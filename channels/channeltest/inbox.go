@@ -45,7 +45,7 @@ func (b *Backend) Pair(_ context.Context, _, sender, _ string) (string, error) {
 	return "PAIR-" + sender, nil
 }
 
-// Approve lets a sender in, as an operator would.
+// Approve pairs a sender, as an operator would.
 func (b *Backend) Approve(channel, sender string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

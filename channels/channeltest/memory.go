@@ -21,9 +21,8 @@ var (
 	errWindow      = errors.New("the message window is closed")
 )
 
-// Memory is a push channel on a platform in memory, built on the core of chat platforms,
-// with faults on demand. It answers everyone and can show drafts. It outlives a
-// Run, as a platform does. Safe for concurrent use.
+// Memory is an in-memory push channel on the chat core, with fault injection. It answers
+// everyone and optionally shows drafts. Its state outlives Run. Safe for concurrent use.
 type Memory struct {
 	*chat.Channel
 	name       string
@@ -68,7 +67,7 @@ type entry struct {
 	deleted bool
 }
 
-// ShowDrafts has the channel show turns as drafts, at this pace.
+// ShowDrafts makes the channel show turns as drafts, at this pace.
 func (m *Memory) ShowDrafts(pace chat.Pace) {
 	m.pace, m.options.Drafts = pace, true
 	m.rebuild()
@@ -100,9 +99,8 @@ func (m *Memory) rebuild() {
 	}{p, p, p}, m.options)
 }
 
-// Deliver has the platform deliver a message once, as soon as the channel runs. Nil
-// means that it was acknowledged; else it may be delivered again. Channel and Push are
-// filled in.
+// Deliver delivers a message once, as soon as the channel runs. It returns nil if the
+// channel acknowledged the message. Channel and Push are filled in.
 func (m *Memory) Deliver(ctx context.Context, msg domain.Inbound) error {
 	d := delivery{msg: msg, acked: make(chan error, 1)}
 	select {
@@ -363,7 +361,7 @@ func (m *Memory) Block() (release func()) {
 	})
 }
 
-// change wakes those who wait. The lock is held.
+// change wakes the waiters. The caller holds the lock.
 func (m *Memory) change() {
 	close(m.changed)
 	m.changed = make(chan struct{})

@@ -44,9 +44,8 @@ func inbound(id, text string) domain.Inbound {
 	return domain.Inbound{PlatformID: id, Chat: "c1", Sender: "u1", Text: text}
 }
 
-// RunReceiver checks that a channel keeps to the contract of
-// [channels.Receiver]. Each test calls open once, for a channel that is not run
-// yet, and runs it.
+// RunReceiver tests the contract of [channels.Receiver]. Each test calls open once, for a
+// channel that is not running, and runs it.
 func RunReceiver(t *testing.T, open func(*testing.T) Platform) {
 	t.Run("a message arrives as it was sent", func(t *testing.T) {
 		t.Parallel()

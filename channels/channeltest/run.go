@@ -9,10 +9,10 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// deadline is generous: it is reached only by what hangs.
+// deadline is generous: only a hanging test reaches it.
 const deadline = 20 * time.Second
 
-// Platform is a channel under test and what stands behind it. What only the
+// Platform is a channel under test with controls of its platform. Fields that only the
 // other half of the suite uses may be nil.
 type Platform struct {
 	// Name is the channel's name, as in [domain.Inbound.Channel].
@@ -21,23 +21,23 @@ type Platform struct {
 	Push bool
 
 	Receiver channels.Receiver
-	// Deliver has the platform deliver a message once: ID, Chat, Thread, Sender and
-	// Text count. Nil means that the channel acknowledged it; it returns an error
-	// once it is clear that the channel does not, at the latest when ctx ends.
+	// Deliver delivers a message once, with its ID, Chat, Thread, Sender and Text. It
+	// returns nil if the channel acknowledged the message, and an error if it did not, at
+	// the latest when ctx ends.
 	Deliver func(ctx context.Context, msg domain.Inbound) error
 	// Threads is whether messages can be in threads.
 	Threads bool
 
 	Sender channels.Sender
-	// Posted returns what is in the platform's chats, in order. ID and Thread may
-	// be missing where the platform keeps none.
+	// Posted returns the messages in the platform's chats, in order. ID and Thread may be
+	// empty if the platform does not keep them.
 	Posted func() []domain.Outbound
-	// Fail makes the platform refuse the next n posts for now. This and what
-	// follows is nil if the platform does not do such things.
+	// Fail makes the next n posts fail with a temporary error. It and the following
+	// functions are nil if not supported.
 	Fail func(n int)
-	// LoseResponse makes the platform not answer the next n posts, but keep them.
+	// LoseResponse drops the responses to the next n posts; the posts are kept.
 	LoseResponse func(n int)
-	// Close makes a chat permanently unreachable.
+	// Close closes a chat permanently.
 	Close func(chat string)
 }
 

@@ -15,9 +15,8 @@ func outbound(p Platform, id, text string) domain.Outbound {
 	return domain.Outbound{ID: id, Channel: p.Name, Chat: "c1", Text: text}
 }
 
-// RunSender checks that a channel keeps to the contracts of [channels.Sender]
-// and, if it is one, [channels.Finder]. Each test calls open once, for a channel
-// with nothing posted.
+// RunSender tests the contracts of [channels.Sender] and, if implemented,
+// [channels.Finder]. Each test calls open once, for a channel with empty chats.
 func RunSender(t *testing.T, open func(*testing.T) Platform) {
 	t.Run("a message is posted to its chat", func(t *testing.T) {
 		t.Parallel()

@@ -75,7 +75,7 @@ type Place struct {
 // Message is a message for the platform to render.
 type Message struct {
 	// ID is the outbox ID. It is the same in every attempt: the platform stores it with
-	// the message, or derives from it the key that it sends ([Keyed]).
+	// the message, or derives from it the key that it sends.
 	ID string
 	// Draft is the ID of the reply that the message is a draft of.
 	Draft bool
@@ -193,9 +193,8 @@ type Posted struct {
 	// Of our own messages:
 	Message   string // the outbox ID that it carries; empty: none
 	Draft     bool   // it stands for that message
-	Approval  string
-	Streaming bool // a stream that was not stopped
-	Empty     bool // nothing is in it
+	Streaming bool   // a stream that was not stopped
+	Empty     bool   // nothing is in it
 }
 
 // Keyed is a [Platform] that takes a key on send and recognizes a message that is sent

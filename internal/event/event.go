@@ -1,5 +1,5 @@
-// Package event carries what a person may watch while a message is answered. It
-// is for show: an event may be lost, and nothing that counts depends on one.
+// Package event carries progress events of messages to watchers. Delivery is best effort:
+// correctness must not depend on an event.
 package event
 
 import "context"
@@ -13,10 +13,10 @@ const (
 	Retry        Kind = "retry"         // a model call failed and will be repeated; Text says why
 	Text         Kind = "text"          // a piece of the reply
 	ToolStart    Kind = "tool_start"    // a tool call began
-	ToolProgress Kind = "tool_progress" // a tool call is at work; Text says how far
-	ToolDone     Kind = "tool_done"     // a tool call has its result
-	Approval     Kind = "approval"      // a person is asked whether a tool call may be run; Text has its arguments
-	TurnJoined   Kind = "turn_joined"   // the message joined a turn that was running
+	ToolProgress Kind = "tool_progress" // a tool call reports progress in Text
+	ToolDone     Kind = "tool_done"     // a tool call returned
+	Approval     Kind = "approval"      // a tool call waits for approval; Text has its arguments
+	TurnJoined   Kind = "turn_joined"   // the message joined a running turn
 	Done         Kind = "done"          // the message's status is final
 )
 
@@ -29,14 +29,13 @@ type Event struct {
 	ID   string `json:"id,omitempty"` // by which approvals name the call, of approval and tool_start
 }
 
-// Bus brings events to those who watch a topic. It is safe for concurrent use.
+// Bus publishes events to the subscribers of a topic. It is safe for concurrent use.
 type Bus interface {
-	// Publish hands e to all who are subscribed to the topic, in the order of the
-	// calls. It never waits for a subscriber or the network.
+	// Publish sends e to the topic's subscribers, in the order of the calls. It does not
+	// block on subscribers or the network.
 	Publish(ctx context.Context, topic string, e Event)
-	// Subscribe returns the topic's events from now on. A subscriber that does not
-	// keep up loses events, but not [Done]. The caller calls cancel when it has
-	// seen enough, which closes events; to call it again does nothing. A bus that
-	// is closed closes them too.
+	// Subscribe returns the topic's events from now on. A slow subscriber loses events, but
+	// not [Done]. The caller must call cancel, which closes events and may be repeated.
+	// Closing the bus closes events too.
 	Subscribe(topic string) (events <-chan Event, cancel func())
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// backlog is how many events a subscriber may be behind before it loses some;
-// reserve is room on top that only [Done] events may use.
+// backlog is how many events a subscriber may lag before it loses some; reserve is extra
+// room for [Done] events.
 const (
 	backlog = 256
 	reserve = 16
@@ -14,7 +14,7 @@ const (
 
 // Local is a [Bus] within this process.
 type Local struct {
-	mu     sync.Mutex // also keeps anything from being sent to a closed channel
+	mu     sync.Mutex // also prevents sends on a closed channel
 	topics map[string]map[chan Event]struct{}
 	closed bool
 }
@@ -33,7 +33,7 @@ func (l *Local) Publish(_ context.Context, topic string, e Event) {
 	}
 }
 
-// offer puts an item into a queue if it has room. It never waits.
+// offer enqueues an item if the queue has room. It does not block.
 func offer[T any](queue chan<- T, item T, kind Kind) bool {
 	if kind != Done && len(queue) >= cap(queue)-reserve {
 		return false

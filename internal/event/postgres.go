@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// notifyChannel is the one name that all processes listen on.
+	// notifyChannel is the channel that all processes listen on.
 	notifyChannel = "holdfast_events"
 	// payloadLimit is the maximum payload of NOTIFY, in bytes.
 	payloadLimit = 7999
@@ -27,8 +27,8 @@ const (
 )
 
 // Postgres is a [Bus] between processes that share a database. Events published while
-// the database is unavailable are lost, including [Done]: who depends on the end polls
-// the store as well.
+// the database is unavailable are lost, including [Done]: watchers that depend on the end
+// also poll the store.
 type Postgres struct {
 	local *Local
 	pool  *pgxpool.Pool
@@ -42,8 +42,7 @@ type Postgres struct {
 	running sync.WaitGroup
 }
 
-// notification is a payload. Number tells apart equal ones, which NOTIFY would
-// otherwise send once.
+// notification is a payload. Number makes payloads distinct: NOTIFY drops duplicates.
 type notification struct {
 	Topic  string `json:"topic"`
 	Number int64  `json:"n"`
@@ -85,8 +84,7 @@ func (p *Postgres) Close() error {
 	return p.local.Close()
 }
 
-// Publish implements [Bus]. Text too long for a payload goes in pieces; a long
-// preview is cut.
+// Publish implements [Bus]. Text too long for a payload is split; a long preview is cut.
 func (p *Postgres) Publish(_ context.Context, topic string, e Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +118,7 @@ func split(topic string, e Event) []Event {
 	return append(split(topic, first), split(topic, second)...)
 }
 
-// send sends the queue to the database until ctx ends, and then the rest.
+// send sends the queue to the database until ctx ends, then drains it.
 func (p *Postgres) send(ctx context.Context) {
 	for {
 		select {
@@ -183,7 +181,7 @@ func (p *Postgres) listen(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// receive publishes what arrives and reconnects, until ctx ends.
+// receive publishes incoming events and reconnects, until ctx ends.
 func (p *Postgres) receive(ctx context.Context, conn *pgxpool.Conn) {
 	for {
 		err := p.dispatch(ctx, conn)
@@ -214,7 +212,7 @@ func (p *Postgres) relisten(ctx context.Context) *pgxpool.Conn {
 	}
 }
 
-// dispatch publishes what arrives on one connection until it breaks.
+// dispatch publishes incoming events of one connection until it breaks.
 func (p *Postgres) dispatch(ctx context.Context, conn *pgxpool.Conn) error {
 	for {
 		received, err := conn.Conn().WaitForNotification(ctx)

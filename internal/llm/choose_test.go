@@ -110,7 +110,6 @@ func TestRegistry(t *testing.T) {
 	t.Parallel()
 	seen, keys := map[string]bool{}, map[string]bool{}
 	for _, p := range llm.Registry() {
-		require.NotEmpty(t, p.Title, p.Name)
 		require.NotEmpty(t, p.KeyEnv, p.Name)
 		require.False(t, seen[p.Name] || keys[p.KeyEnv], p.Name)
 		seen[p.Name], keys[p.KeyEnv] = true, true

@@ -8,7 +8,6 @@ import (
 // ProviderRow describes a known provider.
 type ProviderRow struct {
 	Name         string // as users write it: in config, and before the slash of a model
-	Title        string // display name
 	KeyEnv       string // environment variable of the key; empty if none
 	BaseURL      string // of its OpenAI-compatible API; empty: must be configured
 	DefaultModel string // empty: must be configured
@@ -50,111 +49,111 @@ func Registry() []ProviderRow {
 	}
 	return []ProviderRow{
 		{
-			Name: "custom", Title: "Any OpenAI-compatible server", KeyEnv: "CUSTOM_API_KEY",
+			Name: "custom", KeyEnv: "CUSTOM_API_KEY",
 		},
 		{
-			Name: "openrouter", Title: "OpenRouter", KeyEnv: "OPENROUTER_API_KEY",
+			Name: "openrouter", KeyEnv: "OPENROUTER_API_KEY",
 			BaseURL: "https://openrouter.ai/api/v1", DefaultModel: "anthropic/claude-sonnet-4.5",
 			KeyPrefix: "sk-or-", BaseURLKeyword: "openrouter",
 			Gateway: true, AddVendor: true,
 			Quirks: Quirks{Models: kimi, Reasoning: ReasoningSent, PromptCaching: true},
 		},
 		{
-			Name: "aihubmix", Title: "AiHubMix", KeyEnv: "AIHUBMIX_API_KEY",
+			Name: "aihubmix", KeyEnv: "AIHUBMIX_API_KEY",
 			BaseURL: "https://aihubmix.com/v1", DefaultModel: "claude-sonnet-4-5",
 			BaseURLKeyword: "aihubmix",
 			Gateway:        true, StripVendor: true,
 			Quirks: Quirks{Models: kimi},
 		},
 		{
-			Name: "siliconflow", Title: "SiliconFlow", KeyEnv: "SILICONFLOW_API_KEY",
+			Name: "siliconflow", KeyEnv: "SILICONFLOW_API_KEY",
 			BaseURL: "https://api.siliconflow.cn/v1", DefaultModel: "deepseek-ai/DeepSeek-V3",
 			BaseURLKeyword: "siliconflow", Gateway: true,
 			Quirks: Quirks{Models: kimi},
 		},
 		{
-			Name: "volcengine", Title: "Volcengine Ark", KeyEnv: "ARK_API_KEY",
+			Name: "volcengine", KeyEnv: "ARK_API_KEY",
 			BaseURL: "https://ark.cn-beijing.volces.com/api/v3", DefaultModel: "doubao-seed-1-6-251015",
 			Keywords: []string{"doubao"}, BaseURLKeyword: "volces",
 			Gateway: true,
 			Quirks:  Quirks{Models: kimi},
 		},
 		{
-			Name: "anthropic", Title: "Anthropic", KeyEnv: "ANTHROPIC_API_KEY",
+			Name: "anthropic", KeyEnv: "ANTHROPIC_API_KEY",
 			BaseURL: "https://api.anthropic.com/v1", DefaultModel: "claude-sonnet-4-5",
 			Keywords: []string{"anthropic", "claude"}, Vendor: "anthropic",
 			Quirks: Quirks{PromptCaching: true},
 		},
 		{
-			Name: "openai", Title: "OpenAI", KeyEnv: "OPENAI_API_KEY",
+			Name: "openai", KeyEnv: "OPENAI_API_KEY",
 			BaseURL: "https://api.openai.com/v1", DefaultModel: "gpt-4.1",
 			Keywords: []string{"openai", "gpt", "o1", "o3", "o4"}, Vendor: "openai",
 		},
 		{
-			Name: "deepseek", Title: "DeepSeek", KeyEnv: "DEEPSEEK_API_KEY",
+			Name: "deepseek", KeyEnv: "DEEPSEEK_API_KEY",
 			BaseURL: "https://api.deepseek.com/v1", DefaultModel: "deepseek-flash",
 			Keywords: []string{"deepseek"}, Vendor: "deepseek",
 			Quirks: Quirks{Reasoning: ReasoningRequired},
 		},
 		{
-			Name: "gemini", Title: "Google Gemini", KeyEnv: "GEMINI_API_KEY",
+			Name: "gemini", KeyEnv: "GEMINI_API_KEY",
 			BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", DefaultModel: "gemini-2.5-flash",
 			Keywords: []string{"gemini"}, Vendor: "google", Strip: []string{"models/", "google/"},
 			Quirks: Quirks{CallSignatures: true},
 		},
 		{
-			Name: "zhipu", Title: "Zhipu AI", KeyEnv: "ZAI_API_KEY",
+			Name: "zhipu", KeyEnv: "ZAI_API_KEY",
 			BaseURL: "https://open.bigmodel.cn/api/paas/v4", DefaultModel: "glm-4.6",
 			Keywords: []string{"zhipu", "glm", "zai"}, Vendor: "z-ai",
 			Quirks: Quirks{Reasoning: ReasoningSent},
 		},
 		{
-			Name: "dashscope", Title: "DashScope", KeyEnv: "DASHSCOPE_API_KEY",
+			Name: "dashscope", KeyEnv: "DASHSCOPE_API_KEY",
 			BaseURL: "https://dashscope.aliyuncs.com/compatible-mode/v1", DefaultModel: "qwen-plus",
 			Keywords: []string{"qwen", "dashscope"}, Vendor: "qwen",
 			Quirks: Quirks{Reasoning: ReasoningSent},
 		},
 		{
-			Name: "moonshot", Title: "Moonshot", KeyEnv: "MOONSHOT_API_KEY",
+			Name: "moonshot", KeyEnv: "MOONSHOT_API_KEY",
 			BaseURL: "https://api.moonshot.ai/v1", DefaultModel: "kimi-k2.5",
 			Keywords: []string{"moonshot", "kimi"}, Vendor: "moonshotai",
 			Quirks: Quirks{Models: kimi, Reasoning: ReasoningRequired},
 		},
 		{
-			Name: "minimax", Title: "MiniMax", KeyEnv: "MINIMAX_API_KEY",
+			Name: "minimax", KeyEnv: "MINIMAX_API_KEY",
 			BaseURL: "https://api.minimax.io/v1", DefaultModel: "MiniMax-M2",
 			Keywords: []string{"minimax"}, Vendor: "minimax",
 			Quirks: Quirks{Reasoning: ReasoningTagged},
 		},
 		{
-			Name: "mistral", Title: "Mistral", KeyEnv: "MISTRAL_API_KEY",
+			Name: "mistral", KeyEnv: "MISTRAL_API_KEY",
 			BaseURL: "https://api.mistral.ai/v1", DefaultModel: "mistral-large-latest",
 			Keywords: []string{"mistral", "ministral", "magistral", "codestral", "devstral"}, Vendor: "mistralai",
 			Quirks: Quirks{ShortCallIDs: true},
 		},
 		{
-			Name: "xai", Title: "xAI", KeyEnv: "XAI_API_KEY",
+			Name: "xai", KeyEnv: "XAI_API_KEY",
 			BaseURL: "https://api.x.ai/v1", DefaultModel: "grok-4",
 			Keywords: []string{"grok"}, Vendor: "x-ai",
 		},
 		{
-			Name: "groq", Title: "Groq", KeyEnv: "GROQ_API_KEY",
+			Name: "groq", KeyEnv: "GROQ_API_KEY",
 			BaseURL: "https://api.groq.com/openai/v1", DefaultModel: "llama-3.3-70b-versatile",
 			Keywords: []string{"groq", "llama"},
 		},
 		{
-			Name: "azure", Title: "Azure OpenAI (base URL ends in /openai/v1)", KeyEnv: "AZURE_OPENAI_API_KEY",
+			Name: "azure", KeyEnv: "AZURE_OPENAI_API_KEY",
 		},
 		{
-			Name: "ollama", Title: "Ollama", KeyEnv: "OLLAMA_API_KEY",
+			Name: "ollama", KeyEnv: "OLLAMA_API_KEY",
 			BaseURL: "http://127.0.0.1:11434/v1", Local: true,
 		},
 		{
-			Name: "vllm", Title: "vLLM", KeyEnv: "VLLM_API_KEY",
+			Name: "vllm", KeyEnv: "VLLM_API_KEY",
 			BaseURL: "http://127.0.0.1:8000/v1", Local: true,
 		},
 		{
-			Name: "lm_studio", Title: "LM Studio", KeyEnv: "LM_STUDIO_API_KEY",
+			Name: "lm_studio", KeyEnv: "LM_STUDIO_API_KEY",
 			BaseURL: "http://127.0.0.1:1234/v1", Local: true,
 		},
 	}

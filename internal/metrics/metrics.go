@@ -1,5 +1,5 @@
-// Package metrics counts what a process does, for Prometheus. Labels are bounded:
-// no session, sender, text or argument is in them.
+// Package metrics exports the Prometheus metrics of a process. Label cardinality is
+// bounded: no session, sender, text or argument is a label.
 package metrics
 
 import (
@@ -35,12 +35,12 @@ type Outcome string
 
 // The outcomes of attempts.
 const (
-	OK      Outcome = "ok"      // it did what was asked
-	Failed  Outcome = "failed"  // it did not, and is over: the model is told, the reply is kept
-	Retried Outcome = "retried" // it did not, and another attempt follows
+	OK      Outcome = "ok"      // it succeeded
+	Failed  Outcome = "failed"  // it failed for good
+	Retried Outcome = "retried" // it failed and is retried
 )
 
-// New returns the instruments of a process of that version.
+// New returns the instruments of a process; version becomes a label.
 func New(version string) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -84,7 +84,7 @@ func (m *Metrics) histogram(name, help string, buckets []float64, labels ...stri
 	return vec
 }
 
-// Accepted counts a message that was accepted now, and not before.
+// Accepted counts a newly accepted message.
 func (m *Metrics) Accepted(channel string) {
 	if m == nil {
 		return
@@ -101,7 +101,7 @@ func (m *Metrics) TurnEnded(channel string, status domain.TurnStatus, took time.
 	m.turnSeconds.WithLabelValues(channel).Observe(took.Seconds())
 }
 
-// ToolCalled counts an attempt at a call of an existing tool.
+// ToolCalled counts an attempt at a call of a known tool.
 func (m *Metrics) ToolCalled(tool string, outcome Outcome, took time.Duration) {
 	if m == nil {
 		return

@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// nameLimit bounds how many names become values of a label: users may choose any
-	// model, and servers may have any tools.
+	// nameLimit bounds the values of a label: users may choose any model, and MCP servers
+	// may offer any tools.
 	nameLimit = 200
-	// otherName replaces the names beyond the limit.
+	// otherName replaces names beyond the limit.
 	otherName = "other"
 )
 
-// names are those that are values of a label so far.
+// names is the set of values that a label has so far.
 type names struct {
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// label is a name as a value of the label.
+// label returns the label value for a name.
 func (n *names) label(name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-// Provider returns p with its calls counted, as those of this model of this service.
+// Provider wraps p and counts its calls under this service and model.
 func (m *Metrics) Provider(p llm.Provider, service, model string, prices *price.Table) llm.Provider {
 	if m == nil {
 		return p
@@ -19,7 +19,7 @@ func (m *Metrics) Provider(p llm.Provider, service, model string, prices *price.
 	return &provider{Provider: p, metrics: m, service: service, model: model, prices: prices}
 }
 
-// provider counts the calls of another.
+// provider counts the calls of the wrapped provider.
 type provider struct {
 	llm.Provider
 	metrics *Metrics
@@ -49,7 +49,7 @@ func (p *provider) Complete(ctx context.Context, req llm.Request, on func(llm.De
 	return response, nil
 }
 
-// microdollars are in a dollar.
+// microdollars is the number of microdollars in a dollar.
 const microdollars = 1e6
 
 // callOutcome returns the outcome of a model call.

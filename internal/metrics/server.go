@@ -27,8 +27,8 @@ type Server struct {
 	served   chan struct{}
 }
 
-// Serve serves the metrics at /metrics of an address, until the server is closed. A
-// port that is taken is an error.
+// Serve serves the metrics at /metrics until the server is closed. It fails if the port is
+// in use.
 func (m *Metrics) Serve(ctx context.Context, listen string, log *slog.Logger) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
@@ -53,10 +53,10 @@ func (m *Metrics) Serve(ctx context.Context, listen string, log *slog.Logger) (*
 	return s, nil
 }
 
-// URL is where the metrics are.
+// URL returns the URL of the metrics.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + path }
 
-// Close ends the server, after the scrapes that are running.
+// Close stops the server after pending scrapes.
 func (s *Server) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()

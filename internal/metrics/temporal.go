@@ -8,22 +8,22 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// temporal has what is kept of the Temporal SDK's own metrics, by the SDK's names.
-// They are called as Temporal's documentation calls them for Prometheus: counters
-// end in _total, timers in _seconds. Tags that are no labels here are summed up.
+// temporal is the exported subset of the Temporal SDK's metrics, by the SDK's names. They
+// are renamed as in Temporal's documentation for Prometheus: counters end in _total,
+// timers in _seconds. Other tags are aggregated.
 type temporal struct {
 	counters map[string]labelled[*prometheus.CounterVec]
 	gauges   map[string]labelled[*prometheus.GaugeVec]
 	timers   map[string]labelled[*prometheus.HistogramVec]
 }
 
-// labelled are instruments and which tags are their labels.
+// labelled is an instrument with the tags that are its labels.
 type labelled[Vec any] struct {
 	vec    Vec
 	labels []string
 }
 
-// values are those of the labels.
+// values returns the label values.
 func (l labelled[Vec]) values(tags map[string]string) []string {
 	values := make([]string, len(l.labels))
 	for i, label := range l.labels {
@@ -66,8 +66,7 @@ func newTemporal(m *Metrics) *temporal {
 	return t
 }
 
-// Temporal returns the metrics handler for a Temporal client's options; nil if metrics
-// are disabled.
+// Temporal returns the metrics handler of a Temporal client; nil if m is nil.
 func (m *Metrics) Temporal() client.MetricsHandler {
 	if m == nil {
 		return nil

@@ -1,10 +1,9 @@
 package price
 
-// Date is the day of the built-in prices. They are the providers' list prices,
+// The built-in prices are the providers' list prices of 2026-11-21,
 // cross-checked with the public table of pydantic/genai-prices: the lowest tier of
 // prices that depend on the prompt's length, the highest of those that depend on
 // the time of day.
-const Date = "2026-11-21"
 
 // passedOn maps models to the vendor whose price applies: OpenRouter charges these
 // vendors' own prices.
