@@ -1,66 +1,48 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+)
+
+var (
+	// reference matches a reference to a variable, even an unclosed one, and $$.
+	reference    = regexp.MustCompile(`\$\$|\$\{[^}]*\}?`)
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // expand replaces ${NAME} and ${NAME:-default} with environment variables and $$ with a
 // dollar sign. Other dollar signs are kept. Defaults are not expanded.
-func expand(text string, env map[string]string) (string, error) {
-	var out strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "$")
-		out.WriteString(before)
-		switch {
-		case !found:
-			return out.String(), nil
-		case strings.HasPrefix(after, "$"):
-			out.WriteByte('$')
-			text = after[1:]
-		case strings.HasPrefix(after, "{"):
-			inner, rest, closed := strings.Cut(after[1:], "}")
-			if !closed {
-				return "", errors.New("has a ${ without a }; write $$ for a dollar sign")
-			}
-			value, err := variable(inner, env)
-			if err != nil {
-				return "", err
-			}
-			out.WriteString(value)
-			text = rest
-		default:
-			out.WriteByte('$')
-			text = after
+func expand(text string, env map[string]string) (_ string, failed error) {
+	expanded := reference.ReplaceAllStringFunc(text, func(found string) string {
+		if found == "$$" {
+			return "$"
 		}
-	}
+		value, err := variable(found, env)
+		if failed == nil {
+			failed = err
+		}
+		return value
+	})
+	return expanded, failed
 }
 
-func variable(inner string, env map[string]string) (string, error) {
+// variable returns the value of a reference.
+func variable(reference string, env map[string]string) (string, error) {
+	inner, closed := strings.CutSuffix(reference[len("${"):], "}")
+	if !closed {
+		return "", errors.New("has a ${ without a }; write $$ for a dollar sign")
+	}
 	name, fallback, hasFallback := strings.Cut(inner, ":-")
-	if !validName(name) {
+	if !variableName.MatchString(name) {
 		return "", errors.New("has ${…} with an invalid variable name; write $$ for a dollar sign")
 	}
 	value, set := env[name]
-	switch {
-	case value != "":
-		return value, nil
-	case hasFallback:
-		return fallback, nil
-	case !set:
+	if !set && !hasFallback {
 		return "", fmt.Errorf("environment variable %s is not set; write ${%s:-} to allow that", name, name)
-	default:
-		return "", nil
 	}
-}
-
-func validName(name string) bool {
-	for i, r := range name {
-		letter := r == '_' || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z')
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != ""
+	return cmp.Or(value, fallback), nil
 }

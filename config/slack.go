@@ -55,9 +55,7 @@ func (k *checker) slack(s Slack) {
 		k.when(s.AppToken == "", "channels.slack.app_token", "must be set for mode: socket, here or as SLACK_APP_TOKEN")
 	case SlackHTTP:
 		k.when(s.SigningSecret == "", "channels.slack.signing_secret", "must be set for mode: http, here or as SLACK_SIGNING_SECRET")
-		if _, err := hostOf(s.Listen); err != nil {
-			k.when(true, "channels.slack.listen", "must be host:port, such as 127.0.0.1:8091, not %q", s.Listen)
-		}
+		k.hostPort("channels.slack.listen", s.Listen, "127.0.0.1:8091")
 	}
 }
 

@@ -52,8 +52,7 @@ func (c Config) check() []problem {
 	k.slack(c.Channels.Slack)
 	k.jobs(c.Jobs, c.Heartbeat)
 	if c.Metrics.Listen != "" {
-		_, err := hostOf(c.Metrics.Listen)
-		k.when(err != nil, "metrics.listen", "must be host:port, such as 127.0.0.1:9090, or empty to disable it, not %q", c.Metrics.Listen)
+		k.hostPort("metrics.listen", c.Metrics.Listen, "127.0.0.1:9090, or empty to disable it")
 	}
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, LogAuto, LogText, LogJSON)
@@ -106,8 +105,7 @@ func (k *checker) agent(a Agent) {
 
 func (k *checker) temporal(t Temporal) {
 	if t.Address != "" {
-		_, err := hostOf(t.Address)
-		k.when(err != nil, "temporal.address", "must be host:port, such as temporal.example.com:7233, not %q", t.Address)
+		k.hostPort("temporal.address", t.Address, "temporal.example.com:7233")
 	}
 	k.when(t.Namespace == "", "temporal.namespace", "must not be empty; Temporal's default is \"default\"")
 	k.when((t.TLS.Cert == "") != (t.TLS.Key == ""), "temporal.tls", "must have both cert and key, or neither")
@@ -155,12 +153,8 @@ func (k *checker) http(h HTTP) {
 	if !h.Enabled {
 		return
 	}
-	host, err := hostOf(h.Listen)
-	if err != nil {
-		k.when(true, "channels.http.listen", "must be host:port, such as 127.0.0.1:8090, not %q", h.Listen)
-		return
-	}
-	k.when(!loopback(host) && h.Token == "", "channels.http.listen",
+	host, valid := k.hostPort("channels.http.listen", h.Listen, "127.0.0.1:8090")
+	k.when(valid && !loopback(host) && h.Token == "", "channels.http.listen",
 		"%s is reachable from other machines; set channels.http.token too, or listen on 127.0.0.1", h.Listen)
 }
 
@@ -175,14 +169,14 @@ func (k *checker) url(path, value string) {
 	k.when(wrong, path, "must be a URL such as https://api.example.com/v1")
 }
 
-// hostOf returns the host of host:port.
-func hostOf(address string) (string, error) {
+// hostPort checks an address and returns its host.
+func (k *checker) hostPort(path, address, example string) (host string, valid bool) {
 	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", err
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
 	}
-	_, err = strconv.ParseUint(port, 10, 16)
-	return host, err
+	k.when(err != nil, path, "must be host:port, such as %s, not %q", example, address)
+	return host, err == nil
 }
 
 func loopback(host string) bool {

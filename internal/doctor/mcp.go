@@ -1,7 +1,10 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -37,4 +40,24 @@ func (d *doctor) checkMCP(ctx context.Context) {
 		}
 		d.ok("mcp", "%s lists %d tools", name, len(tools))
 	}
+}
+
+// lastWarning is a writer for a logger. It must be read only after logging has ended.
+type lastWarning struct{ bytes.Buffer }
+
+func (l *lastWarning) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// text returns the last warning or error in parentheses, or "" if there was none.
+func (l *lastWarning) text() string {
+	lines := bytes.Split(bytes.TrimSpace(l.Bytes()), []byte("\n"))
+	var record struct{ Msg, Err string }
+	if json.Unmarshal(lines[len(lines)-1], &record) != nil {
+		return ""
+	}
+	if record.Err != "" {
+		record.Msg += ": " + record.Err
+	}
+	return " (" + record.Msg + ")"
 }

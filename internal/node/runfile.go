@@ -2,6 +2,8 @@ package node
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,4 +69,17 @@ func Listens(ctx context.Context, address string) bool {
 		return false
 	}
 	return conn.Close() == nil
+}
+
+// identityPrefix is common to all processes that ever owned the engine of a data
+// directory, and only to them.
+func identityPrefix(data string) string {
+	sum := sha256.Sum256([]byte(data))
+	return "holdfast@" + hex.EncodeToString(sum[:4]) + "/"
+}
+
+// NewIdentity names this process in workflow histories: by data directory, process ID
+// and, since process IDs are reused, time.
+func NewIdentity(data string) string {
+	return fmt.Sprintf("%s%d/%d", identityPrefix(data), os.Getpid(), time.Now().UnixMilli())
 }
