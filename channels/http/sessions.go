@@ -26,10 +26,7 @@ func (a *api) getTranscript(w nethttp.ResponseWriter, r *nethttp.Request, key st
 	if err != nil {
 		return err
 	}
-	if messages == nil {
-		messages = []domain.Message{}
-	}
-	writeJSON(w, nethttp.StatusOK, Transcript{Session: key, Messages: messages})
+	writeJSON(w, nethttp.StatusOK, Transcript{Session: key, Messages: append([]domain.Message{}, messages...)}) // not null
 	return nil
 }
 
@@ -45,9 +42,6 @@ func (a *api) getBackground(w nethttp.ResponseWriter, r *nethttp.Request, key st
 	if err != nil {
 		return err
 	}
-	if replies == nil {
-		replies = []domain.BackgroundReply{}
-	}
-	writeJSON(w, nethttp.StatusOK, Background{Session: key, Replies: replies})
+	writeJSON(w, nethttp.StatusOK, Background{Session: key, Replies: append([]domain.BackgroundReply{}, replies...)}) // not null
 	return nil
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -14,12 +13,8 @@ import (
 
 func versionCommand() *cobra.Command {
 	return newCommand("version", "Print the versions of holdfast, Go and Temporal", func(cmd *cobra.Command, _ []string) error {
-		return printVersion(cmd.OutOrStdout())
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "holdfast %s (commit %s)\ngo %s %s/%s\ntemporal sdk %s\ntemporal server %s\n",
+			build.Version, build.Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH, dispatch.SDKVersion, engine.ServerVersion)
+		return err
 	})
-}
-
-func printVersion(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "holdfast %s (commit %s)\ngo %s %s/%s\ntemporal sdk %s\ntemporal server %s\n",
-		build.Version, build.Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH, dispatch.SDKVersion, engine.ServerVersion)
-	return err
 }
