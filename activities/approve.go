@@ -60,6 +60,9 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call reso
 		return nil, rejectedChanged, nil
 	case err != nil:
 		return nil, "", fmt.Errorf("ask for approval: %w", err)
+	case asked.Status == domain.ApprovalExpired, asked.Status == domain.ApprovalDropped:
+		a.closeQuestions(ctx, asked)
+		return nil, rejections[asked.Status], nil
 	case asked.Status != domain.ApprovalWaiting:
 		return nil, rejections[asked.Status], nil
 	}

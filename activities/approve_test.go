@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/internal/approval"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
@@ -224,5 +225,49 @@ func TestApproval(t *testing.T) {
 		_, err = a.callTool(t, 1, 0)
 		require.NoError(t, err)
 		require.Zero(t, a.runs)
+	})
+}
+
+func TestQuestionsNobodyAnswered(t *testing.T) {
+	t.Parallel()
+	// asked is an agent whose question is in a chat in memory.
+	asked := func(t *testing.T, timeout time.Duration) (*asker, *channeltest.Memory) {
+		t.Helper()
+		a, memory := setupAsker(t, `{}`), channeltest.NewMemory(session.Channel)
+		var err error
+		a.options.Approvals.Policy, err = approval.New([]approval.Rule{{Tool: "poke", Do: approval.Ask}}, timeout, nil)
+		require.NoError(t, err)
+		a.options.Channels.Outboxes = map[string]*activities.Outbox{session.Channel: activities.NewOutbox(a.store, memory, a.workspace)}
+		a.agent, err = activities.NewAgent(a.options)
+		require.NoError(t, err)
+		a.ask(t)
+		require.Len(t, memory.Message("p1").Buttons, 2)
+		return a, memory
+	}
+
+	t.Run("lose their buttons when they expire", func(t *testing.T) {
+		t.Parallel()
+		a, memory := asked(t, time.Millisecond)
+		require.Contains(t, a.result(t), "no one answered in time")
+		require.Empty(t, memory.Message("p1").Buttons)
+		require.Equal(t, "Nobody answered in time", memory.Message("p1").Note)
+	})
+
+	t.Run("lose their buttons when the user writes something else", func(t *testing.T) {
+		t.Parallel()
+		a, memory := asked(t, time.Hour)
+		_, err := execute[protocol.CallToolResult](t, a.agent.CallTool, protocol.CallToolInput{Session: session, Turn: "m1", Step: 1, Withdrawn: true})
+		require.NoError(t, err)
+		require.Empty(t, memory.Message("p1").Buttons)
+		require.Equal(t, "No longer needed", memory.Message("p1").Note)
+	})
+
+	t.Run("lose their buttons when the turn is stopped", func(t *testing.T) {
+		t.Parallel()
+		a, memory := asked(t, time.Hour)
+		a.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped})
+		require.Empty(t, memory.Message("p1").Buttons)
+		require.Equal(t, "No longer needed", memory.Message("p1").Note)
+		require.Equal(t, "Stopped.", memory.Message("p2").Text)
 	})
 }

@@ -45,7 +45,11 @@ func (a *Agent) EndTurn(ctx context.Context, in protocol.EndTurnInput) (protocol
 	if !ended && info.Attempt == 1 { // the last Complete ended it and may be delivering the reply
 		a.awaitClaim(ctx, turn.Outbox)
 	}
-	return protocol.EndTurnResult{Outbox: a.concludeTurn(ctx, in.Session, in.Turn, turn.Outbox)}, nil
+	left := a.concludeTurn(ctx, in.Session, in.Turn, turn.Outbox)
+	if dropped, err := a.Store.DroppedApprovals(ctx, in.Turn); err == nil {
+		a.closeQuestions(ctx, dropped...)
+	}
+	return protocol.EndTurnResult{Outbox: left}, nil
 }
 
 // stopCommands stops the commands that the turn's calls started. They may outlive the

@@ -68,6 +68,16 @@ func (a *Agent) closeQuestion(ctx context.Context, asked domain.Approval) bool {
 	return closed
 }
 
+// closeQuestions updates the messages of questions that nobody answered. A failure does not
+// matter: a click updates them, too.
+func (a *Agent) closeQuestions(ctx context.Context, all ...domain.Approval) {
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
+	for _, asked := range all {
+		a.closeQuestion(ctx, asked)
+	}
+}
+
 // questioner returns what shows answers on a channel; nil if nothing does.
 func (a *Agent) questioner(channel string) channels.Questioner {
 	outbox := a.Channels.Outboxes[channel]

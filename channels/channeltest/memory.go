@@ -269,6 +269,18 @@ func (m *Memory) Posted() []domain.Outbound {
 	return all
 }
 
+// Message returns a message as it is now; the zero value if it is not there.
+func (m *Memory) Message(platformID string) chat.Message {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, e := range m.posted {
+		if idOf(i) == platformID && !e.deleted {
+			return e.msg
+		}
+	}
+	return chat.Message{}
+}
+
 // Lookups returns how often the history was read.
 func (m *Memory) Lookups() int {
 	m.mu.Lock()

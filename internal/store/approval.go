@@ -110,6 +110,12 @@ func (s *Store) WaitingApprovals(ctx context.Context, where domain.Route) ([]dom
 		ORDER BY created_at, id`, now(), where.Channel, where.Chat, where.Thread)
 }
 
+// DroppedApprovals returns the approvals that a turn no longer needed, newest first.
+func (s *Store) DroppedApprovals(ctx context.Context, turn string) ([]domain.Approval, error) {
+	return list(ctx, s, "look for dropped approvals of "+turn, scanApproval, `SELECT `+approvalColumns+` FROM approvals
+		WHERE turn = $1 AND status = 'dropped' ORDER BY decided_at DESC, id`, turn)
+}
+
 func (r *runner) approval(ctx context.Context, id string) (domain.Approval, bool, error) {
 	return one(ctx, r, scanApproval, approvalByID, id)
 }
