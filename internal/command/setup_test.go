@@ -26,6 +26,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
+	"github.com/holdfast-ai/holdfast/internal/testrun"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 	"github.com/holdfast-ai/holdfast/starter"
 )
@@ -38,9 +39,7 @@ func tune() {
 	if flag.Lookup("test.bench").Value.String() != "" {
 		return
 	}
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set(strconv.Itoa(max(8, 2*runtime.GOMAXPROCS(0))))
-	}
+	testrun.Parallel(max(12, 3*runtime.GOMAXPROCS(0)))
 	const gcPercent = 400
 	debug.SetGCPercent(gcPercent)
 	_ = os.Setenv("GOGC", strconv.Itoa(gcPercent)) // [newHome] passes it on

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/testrun"
 )
 
 // waitLimit is how long a test waits for a condition.
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 			os.Exit(write(os.Args[2], os.Args[3], os.Args[4]))
 		}
 	}
+	testrun.Parallel(16)
 	os.Exit(m.Run())
 }
 

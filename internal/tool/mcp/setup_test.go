@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/testrun"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 	"github.com/holdfast-ai/holdfast/internal/tool/mcp"
 )
@@ -51,6 +52,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv(secretVariable, "hunter2hunter2"); err != nil {
 		panic(err)
 	}
+	testrun.Parallel(16)
 	os.Exit(m.Run())
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/testrun"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 	"github.com/holdfast-ai/holdfast/internal/tool/tooltest"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 			os.Exit(worker(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6]))
 		}
 	}
+	testrun.Parallel(16)
 	os.Exit(m.Run())
 }
 

@@ -1,9 +1,12 @@
-package doctor_test
+// Tests of the node and of packages that need a real engine: they are together so that
+// one test binary links it.
+package node_test
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +19,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
+	"github.com/holdfast-ai/holdfast/internal/testrun"
 )
+
+func TestMain(m *testing.M) {
+	testrun.Parallel(8)
+	os.Exit(m.Run())
+}
 
 // examine runs the doctor and returns what it finds, and whether anything failed.
 func examine(t *testing.T, environ []string) (out string, failed bool) {

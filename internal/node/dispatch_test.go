@@ -1,4 +1,4 @@
-package dispatch_test
+package node_test
 
 import (
 	"context"

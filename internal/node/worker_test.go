@@ -1,4 +1,4 @@
-package worker_test
+package node_test
 
 import (
 	"log/slog"

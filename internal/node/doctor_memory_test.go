@@ -1,4 +1,4 @@
-package doctor_test
+package node_test
 
 import (
 	"os"

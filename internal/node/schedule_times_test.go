@@ -1,4 +1,4 @@
-package schedule_test
+package node_test
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ import (
 )
 
 // matching are the times at which Temporal fires a job, after from and until to.
-func (b *bundle) matching(t *testing.T, id string, from, to time.Time) (times []time.Time) {
+func (b *jobsBundle) matching(t *testing.T, id string, from, to time.Time) (times []time.Time) {
 	t.Helper()
 	list, err := b.client.WorkflowService().ListScheduleMatchingTimes(t.Context(), &workflowservice.ListScheduleMatchingTimesRequest{
 		Namespace: "default", ScheduleId: protocol.JobWorkflowID(id), StartTime: timestamppb.New(from), EndTime: timestamppb.New(to),
@@ -28,10 +28,17 @@ func (b *bundle) matching(t *testing.T, id string, from, to time.Time) (times []
 	return times
 }
 
+func moment(t *testing.T, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text)
+	require.NoError(t, err)
+	return at
+}
+
 // TestDaylightSaving has Temporal say when jobs fire around a change of the clocks.
 func TestDaylightSaving(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := startJobs(t)
 	for name, c := range map[string]struct {
 		cron, zone, from, to string
 		want                 []string
@@ -113,14 +120,14 @@ func TestDaylightSaving(t *testing.T) {
 			3,
 		},
 	} {
-		job, err := schedule.Parse(schedule.Request{Message: "m", Cron: c.cron, Zone: c.zone, Now: now})
+		job, err := schedule.Parse(schedule.Request{Message: "m", Cron: c.cron, Zone: c.zone, Now: time.Date(2026, 3, 2, 14, 0, 30, 0, time.UTC)})
 		require.NoError(t, err)
 		job.ID, job.Session = domain.ShortID(name), "s"
 		job, err = b.Add(t.Context(), job, "")
 		require.NoError(t, err)
 		var got []string
 		occurrences := map[string]bool{}
-		for _, due := range b.matching(t, job.ID, at(t, c.from), at(t, c.to)) {
+		for _, due := range b.matching(t, job.ID, moment(t, c.from), moment(t, c.to)) {
 			got = append(got, due.Format(time.RFC3339))
 			occurrences[schedule.Occurrence(job, due)] = true
 		}
@@ -133,7 +140,7 @@ func TestDaylightSaving(t *testing.T) {
 // was made, and not from when the schedule was.
 func TestEveryKeepsItsTimes(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := startJobs(t)
 	job, err := schedule.Parse(schedule.Request{Message: "m", Every: 7 * time.Minute, Now: time.Now()})
 	require.NoError(t, err)
 	job.ID, job.Session = "j", "s"
@@ -155,7 +162,7 @@ func TestEveryKeepsItsTimes(t *testing.T) {
 // TestPausedOverItsTime resumes jobs some of whose times have passed meanwhile.
 func TestPausedOverItsTime(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := startJobs(t)
 	b.options.Overlap = config.OverlapAllow // nobody works here
 	b.Jobs = schedule.New(b.options)
 	const pause = 11 * time.Second

@@ -1,4 +1,4 @@
-package schedule_test
+package node_test
 
 import (
 	"context"
@@ -22,15 +22,15 @@ import (
 
 const patience = 30 * time.Second
 
-// bundle is jobs on an engine that nobody works for.
-type bundle struct {
+// jobsBundle is jobs on an engine that nobody works for.
+type jobsBundle struct {
 	*schedule.Jobs
 	store   *store.Store
 	client  client.Client
 	options schedule.Options
 }
 
-func setup(t *testing.T) *bundle {
+func startJobs(t *testing.T) *jobsBundle {
 	t.Helper()
 	e := enginetest.Start(t, protocol.SearchChannel, protocol.SearchSession, protocol.SearchSender)
 	c, err := client.DialContext(t.Context(), client.Options{HostPort: e.Address()})
@@ -43,11 +43,11 @@ func setup(t *testing.T) *bundle {
 		Client: dispatch.New(c, "default"), Store: s, CatchUp: time.Hour, Overlap: config.OverlapSkip, Shortest: time.Minute,
 		IsOperator: func(r domain.Route) bool { return r.Sender == "root" },
 	}
-	return &bundle{Jobs: schedule.New(o), store: s, client: c, options: o}
+	return &jobsBundle{Jobs: schedule.New(o), store: s, client: c, options: o}
 }
 
 // turn begins a turn of a conversation.
-func (b *bundle) turn(t *testing.T, id, chat, sender, zone string) {
+func (b *jobsBundle) turn(t *testing.T, id, chat, sender, zone string) {
 	t.Helper()
 	session := domain.SessionKey("test", chat, "")
 	_, _, err := b.store.Accept(t.Context(), domain.Inbound{ID: id, Session: session, Channel: "test", Chat: chat, Sender: sender, Text: "hi", Push: true})
@@ -61,7 +61,7 @@ func (b *bundle) turn(t *testing.T, id, chat, sender, zone string) {
 }
 
 // call calls the tool as a turn's call.
-func (b *bundle) call(t *testing.T, key, session, arguments string) (string, error) {
+func (b *jobsBundle) call(t *testing.T, key, session, arguments string) (string, error) {
 	t.Helper()
 	cron := b.Tool()
 	require.NoError(t, cron.Err())
@@ -71,7 +71,7 @@ func (b *bundle) call(t *testing.T, key, session, arguments string) (string, err
 }
 
 // schedules are the IDs of the schedules that there are.
-func (b *bundle) schedules(t *testing.T, ids ...string) (there []string) {
+func (b *jobsBundle) schedules(t *testing.T, ids ...string) (there []string) {
 	t.Helper()
 	for _, id := range ids {
 		if _, err := b.client.ScheduleClient().GetHandle(t.Context(), protocol.JobWorkflowID(id)).Describe(t.Context()); err == nil {
@@ -82,7 +82,7 @@ func (b *bundle) schedules(t *testing.T, ids ...string) (there []string) {
 }
 
 // keep looks after the schedules until done is true.
-func (b *bundle) keep(t *testing.T, done func() bool) {
+func (b *jobsBundle) keep(t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -97,7 +97,7 @@ func (b *bundle) keep(t *testing.T, done func() bool) {
 
 func TestIntervalsBeyondWhatThereIs(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := startJobs(t)
 	b.turn(t, "m1", "c1", "ana", "")
 	for seconds, want := range map[string]string{
 		"18446744134": "too long", "99999999999999": "too long", "-18446744134": "at least 60 seconds",
@@ -107,9 +107,9 @@ func TestIntervalsBeyondWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestTool(t *testing.T) {
+func TestScheduleTool(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := startJobs(t)
 	b.turn(t, "m1", "c1", "ana", "Europe/Berlin")
 	b.turn(t, "m2", "c2", "ben", "")
 	b.turn(t, "m3", "c3", "root", "")
@@ -179,9 +179,9 @@ func everyMinute(id string) domain.Job {
 	return domain.Job{ID: id, Message: "m", Kind: domain.JobEvery, Spec: "60", Zone: "UTC", Session: "s"}
 }
 
-func TestKeep(t *testing.T) {
+func TestScheduleKeep(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := startJobs(t)
 	for _, id := range []string{"lost", "removed"} {
 		_, err := b.Add(t.Context(), everyMinute(id), "")
 		require.NoError(t, err)
@@ -208,9 +208,9 @@ func TestKeep(t *testing.T) {
 	require.ErrorIs(t, err, dispatch.ErrInvalidSchedule)
 }
 
-func TestPauseAndRun(t *testing.T) {
+func TestSchedulePauseAndRun(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := startJobs(t)
 	_, err := b.Add(t.Context(), everyMinute("j"), "")
 	require.NoError(t, err)
 	handle := b.client.ScheduleClient().GetHandle(t.Context(), "job/j")
@@ -243,7 +243,7 @@ func TestPauseAndRun(t *testing.T) {
 
 func TestHeartbeatsSchedule(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := startJobs(t)
 	every := func() time.Duration {
 		described, err := b.client.ScheduleClient().GetHandle(t.Context(), domain.Heartbeat).Describe(t.Context())
 		if err != nil {
