@@ -1,11 +1,9 @@
 package command
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -31,13 +29,9 @@ func (c cost) String() string {
 // closedCost waits until the session's latest run has closed and counts it.
 func (n *testNode) closedCost(t testing.TB, session string) cost {
 	t.Helper()
-	id := protocol.WorkflowID(session)
-	require.Eventually(t, func() bool {
-		described, err := n.client.DescribeWorkflowExecution(context.Background(), id, "")
-		return err == nil && described.WorkflowExecutionInfo.Status == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
-	}, patience, 5*time.Millisecond)
+	awaitRest(t, n.client, session)
 	var c cost
-	history := n.client.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	history := n.client.GetWorkflowHistory(t.Context(), protocol.WorkflowID(session), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for history.HasNext() {
 		event, err := history.Next()
 		require.NoError(t, err)
@@ -118,7 +112,7 @@ func TestHistorySize(t *testing.T) {
 			case 200:
 				last = n.closedCost(t, "http:main")
 			default:
-				n.closedCost(t, "http:main")
+				awaitRest(t, n.client, "http:main")
 			}
 		}
 		t.Log("second:", second, "last:", last)

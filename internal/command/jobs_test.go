@@ -170,9 +170,9 @@ func TestJobsOfPullChannels(t *testing.T) {
 func TestJobsThatWereDueWhileDown(t *testing.T) {
 	t.Parallel()
 	// Jobs due while the node was stopping may have run on time.
+	cases := map[string]func(*testing.T){}
 	for overlap, want := range map[string][2]int{config.OverlapSkip: {1, 2}, config.OverlapQueue: {3, 100}} {
-		t.Run(overlap, func(t *testing.T) {
-			t.Parallel()
+		cases[overlap] = func(t *testing.T) {
 			cfg, r, memory := jobHome(t, func(c *config.Config) { c.Jobs.Overlap = overlap })
 			n, stop := startOn(t, cfg, r)
 			deliver(t, memory, "1", "t", `cron {"action":"add","message":"again","every_seconds":5}`)
@@ -205,8 +205,9 @@ func TestJobsThatWereDueWhileDown(t *testing.T) {
 			require.True(t, n.dues(t, id)[0].Before(up), "what is for one time is made up for")
 			require.LessOrEqual(t, late, want[1])
 			n.requireEvery(t, every, 5*time.Second)
-		})
+		}
 	}
+	sideBySide(t, cases)
 }
 
 // TestJobsOverlap runs a job while its last run is active.

@@ -136,8 +136,14 @@ func slackSession(channel, thread string) string {
 // recorded, so that it will not be said again.
 func awaitRest(t testing.TB, temporal client.Client, session string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		described, err := temporal.DescribeWorkflowExecution(context.Background(), protocol.WorkflowID(session), "")
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	id := protocol.WorkflowID(session)
+	require.Eventually(t, func() bool { // the run may not have started, or be followed by another
+		if temporal.GetWorkflow(ctx, id, "").Get(ctx, nil) != nil {
+			return false
+		}
+		described, err := temporal.DescribeWorkflowExecution(ctx, id, "")
 		return err == nil && described.WorkflowExecutionInfo.Status == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
 	}, patience, 10*time.Millisecond)
 }
