@@ -125,7 +125,7 @@ func TestModel(t *testing.T) {
 		require.Empty(t, other.Invalid())
 	})
 
-	t.Run("that cannot be had ends the turn with what to do", func(t *testing.T) {
+	t.Run("that is unavailable ends the turn with instructions", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.withModels(t, llmtest.NewServer(t))
@@ -142,7 +142,7 @@ func TestModel(t *testing.T) {
 		require.Contains(t, failed(t, err).Message(), "`/model default`")
 	})
 
-	t.Run("is changed to what there is only", func(t *testing.T) {
+	t.Run("can only be changed to a configured one", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.withModels(t, llmtest.NewServer(t))

@@ -136,14 +136,14 @@ func TestApproval(t *testing.T) {
 		require.Contains(t, a.says(t, "carol", "/approve "+asked.ID), "Approved.")
 	})
 
-	t.Run("a question that is not there, or is not the only one, has to be named", func(t *testing.T) {
+	t.Run("a missing or ambiguous question needs an ID", func(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, `{}`)
 		require.Equal(t, "Nothing is waiting for approval here.", a.says(t, "ana", "/approve"))
 		require.Equal(t, `There is no approval with the ID "abc".`, a.says(t, "ana", "/approve `abc`"))
 	})
 
-	t.Run("a command that is answered again after a crash says and does the same", func(t *testing.T) {
+	t.Run("a command answered again after a crash has the same effect and reply", func(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, `{}`)
 		asked := a.ask(t)
@@ -179,7 +179,7 @@ func TestApproval(t *testing.T) {
 		require.Equal(t, "poked", result.Preview)
 	})
 
-	t.Run("after its time it is not run", func(t *testing.T) {
+	t.Run("an expired call is not run", func(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, `{}`)
 		policy, err := approval.New([]approval.Rule{{Tool: "*", Do: approval.Ask}}, -time.Second, nil)
@@ -205,7 +205,7 @@ func TestApproval(t *testing.T) {
 		require.Zero(t, a.runs)
 	})
 
-	t.Run("a question shows what there is room for, and says what it leaves out", func(t *testing.T) {
+	t.Run("a question shows what fits and says what it omits", func(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, fmt.Sprintf(`{"text":"%s"}`, strings.Repeat("```x", 2000)))
 		out, err := a.store.Outbox(t.Context(), a.ask(t).Outbox)
@@ -215,7 +215,7 @@ func TestApproval(t *testing.T) {
 		require.Contains(t, out.Text, "(the first 2000 of 8")
 	})
 
-	t.Run("a stopped turn takes its question back", func(t *testing.T) {
+	t.Run("a stopped turn withdraws its question", func(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, `{}`)
 		asked := a.ask(t)

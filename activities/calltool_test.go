@@ -178,7 +178,7 @@ func TestCallToolAfterAnAttemptThatWasLost(t *testing.T) {
 		require.Equal(t, 1, effects)
 	})
 
-	t.Run("a call of a turn that has ended is hopeless", func(t *testing.T) {
+	t.Run("a call of an ended turn is not retried", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, calls(1, "write", `{}`))
 		b.add(t, "write", tool.Keyed, func(ctx context.Context, call tool.Call) (tool.Result, error) {
@@ -256,7 +256,7 @@ func TestCallToolOutput(t *testing.T) {
 		require.Greater(t, len(full), 10<<20-10)
 	})
 
-	t.Run("that cannot be kept in a file is told all the same", func(t *testing.T) {
+	t.Run("that cannot be saved to a file is still reported", func(t *testing.T) {
 		t.Parallel()
 		_, told := output(t, func(b *bundle) {
 			require.NoError(t, os.WriteFile(filepath.Join(b.workspace, "results"), nil, 0o600))
@@ -265,7 +265,7 @@ func TestCallToolOutput(t *testing.T) {
 		require.Contains(t, told, strings.Repeat("x", 1000))
 	})
 
-	t.Run("that is binary is text", func(t *testing.T) {
+	t.Run("that is binary is converted to text", func(t *testing.T) {
 		t.Parallel()
 		_, told := output(t, nothing, "a\xff\xfeb\x00c\x1b[31m")
 		require.Equal(t, "a\uFFFDb\uFFFDc\x1b[31m", told)
@@ -276,7 +276,7 @@ func TestCallToolOutput(t *testing.T) {
 		output(t, nothing, strings.Repeat("\x01<>&\u2028", 5_000))
 	})
 
-	t.Run("of nothing is said to be nothing", func(t *testing.T) {
+	t.Run("of an idle session says so", func(t *testing.T) {
 		t.Parallel()
 		_, told := output(t, nothing, "")
 		require.Equal(t, "(no output)", told)

@@ -63,7 +63,7 @@ func TestCompleteAfterAnAttemptThatWasLost(t *testing.T) {
 func TestCompleteTakesMessagesIn(t *testing.T) {
 	t.Parallel()
 
-	t.Run("one that joins is told so and answered with the turn", func(t *testing.T) {
+	t.Run("a message that joins is reported and answered with the turn", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, calls(1, "noop", `{}`), llmtest.Text("both"))
 		b.asked(t)
@@ -82,7 +82,7 @@ func TestCompleteTakesMessagesIn(t *testing.T) {
 		require.Empty(t, b.model.Invalid())
 	})
 
-	t.Run("one that an earlier turn answered makes no turn", func(t *testing.T) {
+	t.Run("a message that an earlier turn answered starts no turn", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, llmtest.Text("hello"))
 		b.accept(t, "m1", "hi", true)
@@ -95,7 +95,7 @@ func TestCompleteTakesMessagesIn(t *testing.T) {
 		require.Equal(t, 1, b.model.Count())
 	})
 
-	t.Run("a turn that was stopped is not gone on with", func(t *testing.T) {
+	t.Run("a stopped turn is not continued", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, calls(1, "noop", `{}`))
 		b.asked(t)
@@ -111,7 +111,7 @@ func TestCompleteTakesMessagesIn(t *testing.T) {
 		require.Equal(t, 1, b.model.Count())
 	})
 
-	t.Run("one that was never accepted is hopeless", func(t *testing.T) {
+	t.Run("a message that was never accepted is not retried", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, err := b.complete(t, "m1", 1, "m1")

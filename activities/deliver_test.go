@@ -41,7 +41,7 @@ func TestFirstAttempt(t *testing.T) {
 		require.Equal(t, "hello", memory.Posted()[0].Text)
 	})
 
-	t.Run("leaves a reply that the channel does not take to Deliver", func(t *testing.T) {
+	t.Run("leaves a reply that the channel rejects to Deliver", func(t *testing.T) {
 		t.Parallel()
 		b, memory := setupPush(t, llmtest.Text("hello"))
 		memory.Fail(1)
@@ -53,7 +53,7 @@ func TestFirstAttempt(t *testing.T) {
 		require.Len(t, memory.Posted(), 1)
 	})
 
-	t.Run("whose answer was lost is found by Deliver", func(t *testing.T) {
+	t.Run("whose response was lost is found by Deliver", func(t *testing.T) {
 		t.Parallel()
 		b, memory := setupPush(t, llmtest.Text("hello"))
 		memory.LoseResponse(1)
@@ -65,7 +65,7 @@ func TestFirstAttempt(t *testing.T) {
 		require.Len(t, memory.Posted(), 1)
 	})
 
-	t.Run("of a chat that is gone leaves nothing to deliver", func(t *testing.T) {
+	t.Run("to a deleted chat leaves nothing to deliver", func(t *testing.T) {
 		t.Parallel()
 		b, memory := setupPush(t, llmtest.Text("hello"))
 		memory.Close("c1")
@@ -91,7 +91,7 @@ func TestFirstAttempt(t *testing.T) {
 		require.Len(t, memory.Posted(), 2)
 	})
 
-	t.Run("is not made a second time while a stopped turn's Complete makes it", func(t *testing.T) {
+	t.Run("is not repeated while a stopped turn's Complete makes it", func(t *testing.T) {
 		t.Parallel()
 		b, memory := setupPush(t, llmtest.Text("hello"))
 		release := memory.Block()

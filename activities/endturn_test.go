@@ -53,7 +53,7 @@ func TestEndTurn(t *testing.T) {
 		require.Empty(t, b.model.Invalid())
 	})
 
-	t.Run("of a stopped turn is silent where another answer says it", func(t *testing.T) {
+	t.Run("of a stopped turn is silent if another answer reports it", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, calls(1, "noop", `{}`))
 		b.accept(t, "m1", "do it", true)
@@ -64,7 +64,7 @@ func TestEndTurn(t *testing.T) {
 		require.Equal(t, "Stopped.", b.turn(t).Reply)
 	})
 
-	t.Run("of one that had not begun makes and ends it", func(t *testing.T) {
+	t.Run("of a turn that had not begun creates and ends it", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.accept(t, "m1", "do it", true)
@@ -72,7 +72,7 @@ func TestEndTurn(t *testing.T) {
 		require.Equal(t, "No.", b.turn(t).Reply)
 	})
 
-	t.Run("of one whose message another turn has does nothing", func(t *testing.T) {
+	t.Run("of a turn whose message another turn consumed does nothing", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, llmtest.Text("hello"))
 		b.asked(t)

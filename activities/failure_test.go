@@ -24,11 +24,11 @@ import (
 func TestModelFailures(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name     string
-		step     llmtest.Step
-		hopeless string // the error's type; empty: tried again
-		contains string
-		delay    time.Duration
+		name      string
+		step      llmtest.Step
+		finalType string // the type of a non-retryable error; empty: retried
+		contains  string
+		delay     time.Duration
 	}{
 		{"401 names what to set", llmtest.Refuse(401, "invalid_api_key", "bad key"), protocol.ErrorRefused, "providers.scripted.api_key", 0},
 		{"403 names what to set", llmtest.Refuse(403, "", "not yours"), protocol.ErrorRefused, "providers.scripted.api_key", 0},
@@ -52,18 +52,18 @@ func TestModelFailures(t *testing.T) {
 			b.accept(t, "m1", "hi", false)
 			_, err := b.complete(t, "m1", 1, "m1")
 			app := failed(t, err)
-			require.Equal(t, tt.hopeless != "", app.NonRetryable())
+			require.Equal(t, tt.finalType != "", app.NonRetryable())
 			require.Contains(t, app.Message(), tt.contains)
 			require.LessOrEqual(t, len(app.Message()), protocol.PreviewLimit)
 			require.Equal(t, tt.delay, app.NextRetryDelay())
-			if tt.hopeless != "" {
-				require.Equal(t, tt.hopeless, app.Type())
+			if tt.finalType != "" {
+				require.Equal(t, tt.finalType, app.Type())
 			}
 			require.Len(t, b.rows(t), 1, "nothing is stored but the message")
 		})
 	}
 
-	t.Run("nobody there", func(t *testing.T) {
+	t.Run("no one there", func(t *testing.T) {
 		t.Parallel()
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestModelFailures(t *testing.T) {
 		require.False(t, failed(t, err).NonRetryable())
 	})
 
-	t.Run("a store that is closed", func(t *testing.T) {
+	t.Run("a closed store", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.accept(t, "m1", "hi", false)
@@ -156,7 +156,7 @@ func TestAttempts(t *testing.T) {
 		require.Equal(t, 3, ran)
 	})
 
-	t.Run("of a tool that panics are one", func(t *testing.T) {
+	t.Run("of a tool that panics are a failure", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, calls(1, "bug", `{}`))
 		ran := 0

@@ -49,7 +49,7 @@ func TestAliveTellsWhyAnActivityEnded(t *testing.T) {
 		})
 	}
 
-	t.Run("a call that is cut is no failure of the service", func(t *testing.T) {
+	t.Run("a truncated call is not a failure of the service", func(t *testing.T) {
 		t.Parallel()
 		parent, cancel := context.WithCancelCause(t.Context())
 		ctx, done := startHeartbeat(parent)

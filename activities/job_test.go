@@ -81,7 +81,7 @@ func TestFire(t *testing.T) {
 		require.Equal(t, "the previous run is still active", c.fire(t, "j", "2026-03-03T08:00:00Z").Skipped)
 	})
 
-	t.Run("a signal that fails is tried again", func(t *testing.T) {
+	t.Run("a failed signal is retried", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{})
 		c.addJob(t, domain.JobEvery, "3600")
@@ -91,7 +91,7 @@ func TestFire(t *testing.T) {
 		require.Equal(t, []string{c.fire(t, "j", "1970-01-01T01:00:00Z").Message}, c.signalled)
 	})
 
-	t.Run("a time that the clocks show twice counts once", func(t *testing.T) {
+	t.Run("a repeated local time counts once", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{Overlap: config.OverlapQueue})
 		c.addJob(t, domain.JobCron, "30 2 * * *")
@@ -100,7 +100,7 @@ func TestFire(t *testing.T) {
 		require.NotEqual(t, first, c.fire(t, "j", "2026-10-26T01:30:00Z"))
 	})
 
-	t.Run("a job for a time has then ended", func(t *testing.T) {
+	t.Run("a one-time job ends", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{Overlap: config.OverlapSkip})
 		c.addJob(t, domain.JobAt, "2026-03-02T08:00:00Z")
@@ -147,7 +147,7 @@ func TestFire(t *testing.T) {
 		}
 	})
 
-	t.Run("one that was removed does not", func(t *testing.T) {
+	t.Run("a removed one does not", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{})
 		c.addJob(t, domain.JobEvery, "3600")
@@ -175,7 +175,7 @@ func TestHeartbeat(t *testing.T) {
 		})
 	}
 
-	t.Run("nothing comes of no file", func(t *testing.T) {
+	t.Run("it does not run without a file", func(t *testing.T) {
 		t.Parallel()
 		c := setupClock(t, activities.JobOptions{})
 		require.Equal(t, "HEARTBEAT.md has no tasks", c.fire(t, domain.Heartbeat, due).Skipped)
@@ -188,13 +188,13 @@ func TestHeartbeat(t *testing.T) {
 		return c
 	}
 
-	t.Run("nothing comes of it outside of the active hours", func(t *testing.T) {
+	t.Run("it does not run outside the active hours", func(t *testing.T) {
 		t.Parallel()
 		c := beating(t, activities.JobOptions{IsActive: func(time.Time) bool { return false }})
 		require.Equal(t, "outside the active hours", c.fire(t, domain.Heartbeat, due).Skipped)
 	})
 
-	t.Run("what there is to do is asked, one at a time", func(t *testing.T) {
+	t.Run("questions are asked one at a time", func(t *testing.T) {
 		t.Parallel()
 		c := beating(t, activities.JobOptions{Route: domain.Route{Channel: "slack", Chat: "C1", Push: true}, IsActive: func(time.Time) bool { return true }})
 		result := c.fire(t, domain.Heartbeat, due)

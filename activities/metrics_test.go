@@ -46,7 +46,7 @@ func TestCountsTurns(t *testing.T) {
 		require.Equal(t, map[string]float64{`holdfast_turn_duration_seconds_count{channel="test"}`: 1}, values(t, "holdfast_turn_duration_seconds_count"))
 	})
 
-	t.Run("that something else ended, once", func(t *testing.T) {
+	t.Run("of another kind that ended, once", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, calls(1, "noop", `{}`))
 		_, values := b.counted()

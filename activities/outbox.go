@@ -165,7 +165,7 @@ func (o *Outbox) deliverOne(ctx context.Context, out domain.Outbound, draft doma
 	failpoint.Hit("deliver.claimed")
 	sent, err := o.send(ctx, out, draft)
 	later := errors.Is(err, channels.ErrUndeliverableNow)
-	gone := !later && (errors.Is(err, channels.ErrGone) || errors.Is(err, fs.ErrNotExist) || hopelessly(err))
+	gone := !later && (errors.Is(err, channels.ErrGone) || errors.Is(err, fs.ErrNotExist) || permanentlyRejected(err))
 	o.count(out, err, gone)
 	switch {
 	case later:
@@ -263,9 +263,9 @@ func refused(err error) bool {
 	return failed != nil && failed.Status != 0 && failed.Status < 500
 }
 
-// hopelessly reports whether the platform refused in a way that no other attempt
+// permanentlyRejected reports whether the platform rejected the message in a way that no other attempt
 // cures: the token was revoked, or it does not take the message.
-func hopelessly(err error) bool {
+func permanentlyRejected(err error) bool {
 	failed := remote.As(err)
 	return failed != nil && failed.Permanent()
 }

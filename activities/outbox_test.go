@@ -155,7 +155,7 @@ func TestDeliver(t *testing.T) {
 		}
 	})
 
-	t.Run("goes on for as long as the channel is away", func(t *testing.T) {
+	t.Run("retries for as long as the channel is unavailable", func(t *testing.T) {
 		t.Parallel()
 		b, in := replied(t)
 		memory := channeltest.NewMemory("test")
@@ -166,7 +166,7 @@ func TestDeliver(t *testing.T) {
 		require.Len(t, memory.Posted(), 1)
 	})
 
-	t.Run("of an attempt that another replaced records nothing", func(t *testing.T) {
+	t.Run("of a superseded attempt records nothing", func(t *testing.T) {
 		t.Parallel()
 		b, in := replied(t)
 		zombie := sender(func(domain.Outbound) (channels.Sent, error) {
@@ -180,7 +180,7 @@ func TestDeliver(t *testing.T) {
 		require.Equal(t, "successor", b.claim(t, in).PlatformID)
 	})
 
-	t.Run("of a reply that is not there is hopeless", func(t *testing.T) {
+	t.Run("of a missing reply is not retried", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, err := deliver(t, b, channeltest.NewMemory("test"), protocol.DeliverInput{Outbox: "o1"})

@@ -37,7 +37,7 @@ func TestAccept(t *testing.T) {
 		require.Equal(t, []string{accepted.Message}, b.engine.Signalled())
 	})
 
-	t.Run("keeps all that the channel says of it", func(t *testing.T) {
+	t.Run("keeps every field of the channel's message", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		sent := domain.Inbound{
@@ -55,7 +55,7 @@ func TestAccept(t *testing.T) {
 		}, stored)
 	})
 
-	t.Run("takes a message whose signal fails", func(t *testing.T) {
+	t.Run("accepts a message whose signal fails", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.engine.Refuse(away)
@@ -66,7 +66,7 @@ func TestAccept(t *testing.T) {
 		require.Equal(t, domain.ReplyQueued, state.Status)
 	})
 
-	t.Run("does not take one that it cannot store", func(t *testing.T) {
+	t.Run("rejects a message that it cannot store", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		require.NoError(t, b.store.Close())
@@ -139,7 +139,7 @@ func TestAccept(t *testing.T) {
 		require.Equal(t, []string{accepted.Message}, b.engine.Signalled())
 	})
 
-	t.Run("tells the engine little, whatever the message", func(t *testing.T) {
+	t.Run("sends the engine small payloads for any message", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		msg := inbound("1", strings.Repeat("<long\x00\xff \"text\">", 100_000))

@@ -78,7 +78,7 @@ func TestApproval(t *testing.T) {
 		require.Contains(t, b.posted(), "Nothing is waiting for approval here.")
 	})
 
-	t.Run("it goes on by itself when nobody answers", func(t *testing.T) {
+	t.Run("it continues when no one answers", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.rules, b.timeout = []string{"ask poke"}, -time.Second // the store's clock is not the workflow's

@@ -37,7 +37,7 @@ func TestOrder(t *testing.T) {
 		require.Equal(t, []string{"one", "two"}, b.posted())
 	})
 
-	t.Run("messages wait for a channel that is away, and nothing of them is lost", func(t *testing.T) {
+	t.Run("messages wait for an unavailable channel, and none is lost", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(say("one"), say("two"))
@@ -109,7 +109,7 @@ func TestJoining(t *testing.T) {
 		require.Equal(t, []string{"m2 in m2"}, b.consumed("m2"))
 	})
 
-	t.Run("more than a step takes in join at the steps after it", func(t *testing.T) {
+	t.Run("messages beyond a step's limit join at later steps", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		burst := many(150)
@@ -124,7 +124,7 @@ func TestJoining(t *testing.T) {
 func TestCommands(t *testing.T) {
 	t.Parallel()
 
-	t.Run("/new in the middle of a turn begins afresh, and the next messages are answered", func(t *testing.T) {
+	t.Run("/new during a turn starts a new conversation, and later messages are answered", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(
@@ -141,7 +141,7 @@ func TestCommands(t *testing.T) {
 		require.Len(t, b.model.Requests()[1].Messages, 2, "the system prompt and the message")
 	})
 
-	t.Run("/new stops a message that waits when it comes", func(t *testing.T) {
+	t.Run("/new stops waiting messages", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(say("unused"))
@@ -163,7 +163,7 @@ func TestCommands(t *testing.T) {
 		require.Equal(t, []string{"New conversation.", "one", "two"}, b.posted())
 	})
 
-	t.Run("/status tells what runs, and what waits", func(t *testing.T) {
+	t.Run("/status reports running and waiting messages", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(look(), look(func() { b.send(alone("m2"), cmd("c1", domain.CommandStatus)) }), say("one"), say("two"))
@@ -185,7 +185,7 @@ func TestCommands(t *testing.T) {
 func TestDuplicates(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a message that waits, or was seen lately, is dropped", func(t *testing.T) {
+	t.Run("a waiting or recently seen message is dropped", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(look(func() { b.send(msg("m1"), alone("m2"), alone("m2")) }), say("one"), say("two", func() { b.send(msg("m1")) }))

@@ -26,7 +26,7 @@ func TestStop(t *testing.T) {
 		require.Equal(t, domain.TurnStopped, b.turn("m3").Status)
 	})
 
-	t.Run("it ends all that were about to join, many as they are", func(t *testing.T) {
+	t.Run("it ends all messages that were about to join", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		burst := many(250)
@@ -78,7 +78,7 @@ func TestStop(t *testing.T) {
 		require.Equal(t, []string{"Nothing is running."}, b.posted())
 	})
 
-	t.Run("a turn that is being ended is ended all the same", func(t *testing.T) {
+	t.Run("a stop during EndTurn does not interrupt it", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script() // the first request is refused for good
@@ -101,7 +101,7 @@ func TestStop(t *testing.T) {
 		require.Equal(t, []string{"Stopped.", "Stopped.", "after"}, b.posted())
 	})
 
-	t.Run("a turn that finished before it came stays finished", func(t *testing.T) {
+	t.Run("a turn that ended before the stop stays ended", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(say("one", func() { b.accept(stop) }))

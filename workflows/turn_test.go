@@ -35,7 +35,7 @@ func TestTurn(t *testing.T) {
 		require.Equal(t, []string{"done: poke", "done: look"}, b.model.Requests()[2].Results())
 	})
 
-	t.Run("a hopeless error is answered with a sentence, and the next message works", func(t *testing.T) {
+	t.Run("a non-retryable error is answered with a sentence, and the next message works", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(step(llmtest.Refuse(401, "invalid_api_key", "no such key")), say("two"))
@@ -45,7 +45,7 @@ func TestTurn(t *testing.T) {
 		require.Equal(t, []string{b.turn("m1").Reply, "two"}, b.posted())
 	})
 
-	t.Run("what joined a turn that fails is failed with it", func(t *testing.T) {
+	t.Run("messages that joined a failing turn fail with it", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(look(func() { b.send(msg("m2")) }))
@@ -55,7 +55,7 @@ func TestTurn(t *testing.T) {
 		require.Len(t, b.posted(), 1)
 	})
 
-	t.Run("a tool call that fails for good is told to the model", func(t *testing.T) {
+	t.Run("a permanent failure of a tool call is reported to the model", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(use([]string{"poke", "poke"}), say("done"))
@@ -177,7 +177,7 @@ func TestContinueAsNew(t *testing.T) {
 		})
 	}
 
-	t.Run("a command that is being answered is waited for, and the turn does not wait for it", func(t *testing.T) {
+	t.Run("the session waits for a command's answer, the turn does not", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		release := b.channel.Block()
@@ -198,7 +198,7 @@ func TestContinueAsNew(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 
-	t.Run("what is carried stays small however much waits", func(t *testing.T) {
+	t.Run("the carried state stays small with a long queue", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		burst := many(queueLimit + 1)
@@ -219,7 +219,7 @@ func TestLimits(t *testing.T) {
 		}
 	})
 
-	t.Run("one message too many is taken when it comes again", func(t *testing.T) {
+	t.Run("a message beyond the limit is accepted when redelivered", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		burst := many(queueLimit + 1)
@@ -247,7 +247,7 @@ func TestLimits(t *testing.T) {
 		require.Len(t, b.started(protocol.RefillActivity), 3)
 	})
 
-	t.Run("a stop ends those that would have joined, and no others", func(t *testing.T) {
+	t.Run("a stop ends the messages that would have joined, and no others", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		burst, other, after := many(queueLimit+1), bobs("other"), msg("after")
@@ -257,7 +257,7 @@ func TestLimits(t *testing.T) {
 		require.Equal(t, []string{"Stopped.", "bob's", "ana's"}, b.posted())
 	})
 
-	t.Run("a command is taken however much waits", func(t *testing.T) {
+	t.Run("a command is accepted with a full queue", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(hang(func() { b.send(append(many(queueLimit+1), stop)...) }))
@@ -266,7 +266,7 @@ func TestLimits(t *testing.T) {
 		require.Equal(t, []string{"Stopped."}, b.posted())
 	})
 
-	t.Run("IDs seen long ago are forgotten, the store has them", func(t *testing.T) {
+	t.Run("old IDs are forgotten in memory but kept in the store", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		burst := many(300)

@@ -66,7 +66,7 @@ func RunReceiver(t *testing.T, open func(*testing.T) Platform) {
 		require.Equal(t, sent.Text, got.Text)
 	})
 
-	t.Run("a message that was not accepted is not acknowledged and can come again", func(t *testing.T) {
+	t.Run("a message that was not accepted is not acknowledged and can be redelivered", func(t *testing.T) {
 		t.Parallel()
 		r := receive(t, open)
 		r.backend.FailAccept(1)

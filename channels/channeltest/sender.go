@@ -53,7 +53,7 @@ func RunSender(t *testing.T, open func(*testing.T) Platform) {
 		require.Len(t, p.Posted(), n)
 	})
 
-	t.Run("a refusal for now is an error to try again, after one attempt", func(t *testing.T) {
+	t.Run("a temporary rejection is a retryable error after one attempt", func(t *testing.T) {
 		t.Parallel()
 		p := open(t)
 		if p.Fail == nil {
@@ -71,7 +71,7 @@ func RunSender(t *testing.T, open func(*testing.T) Platform) {
 		require.NoError(t, err)
 	})
 
-	t.Run("a chat that is gone is told apart", func(t *testing.T) {
+	t.Run("a missing chat is recognized", func(t *testing.T) {
 		t.Parallel()
 		p := open(t)
 		if p.Close == nil {

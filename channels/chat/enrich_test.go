@@ -141,7 +141,7 @@ func TestEnrich(t *testing.T) {
 		}, got.Notes)
 	})
 
-	t.Run("what cannot be had", func(t *testing.T) {
+	t.Run("unavailable data", func(t *testing.T) {
 		t.Parallel()
 		for lacking, why := range map[error]string{
 			chat.Unavailable("the app lacks a scope"):                 "the app lacks a scope",

@@ -111,7 +111,7 @@ func TestAskedMeanwhile(t *testing.T) {
 		require.Len(t, f.backend.Accepted(), 1)
 	})
 
-	t.Run("a question is asked again if its answer could not be sent", func(t *testing.T) {
+	t.Run("a question is repeated if its answer could not be sent", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		f.options.Agent = &deaf{Agent: f.options.Agent}
@@ -241,7 +241,7 @@ func TestTerminalAsks(t *testing.T) {
 		p.leaves()
 	})
 
-	t.Run("a question is asked again if its answer could not be sent", func(t *testing.T) {
+	t.Run("a question is repeated if its answer could not be sent", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, holdAllButAnswers)
 		f.options.Agent = &deaf{Agent: f.options.Agent}

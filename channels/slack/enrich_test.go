@@ -134,21 +134,21 @@ func TestEnrichWhatWasSaidBefore(t *testing.T) {
 		require.WithinDuration(t, time.Now(), got.Before[0].SentAt, time.Minute)
 	})
 
-	t.Run("what was not said to us, to a later one", func(t *testing.T) {
+	t.Run("messages not addressed to us, to a later one", func(t *testing.T) {
 		t.Parallel()
 		s, first, second := talk(t, slack.Options{Respond: chat.RespondMention})
 		got := s.enrich(channels.Enrichment{Message: second, Since: slack.SentAt(first.PlatformID)})
 		require.Equal(t, []string{"Ben Okafor: It is back"}, texts(got))
 	})
 
-	t.Run("nothing, where all is taken in", func(t *testing.T) {
+	t.Run("nothing, if everything is consolidated", func(t *testing.T) {
 		t.Parallel()
 		s, first, second := talk(t, slack.Options{Respond: chat.RespondThread})
 		require.Empty(t, s.enrich(channels.Enrichment{Message: second, Since: slack.SentAt(first.PlatformID)}).Before)
 		require.Empty(t, s.Calls("conversations.replies"))
 	})
 
-	t.Run("nothing, where nobody may read it", func(t *testing.T) {
+	t.Run("nothing, without permission to read it", func(t *testing.T) {
 		t.Parallel()
 		s, first, _ := talk(t, slack.Options{})
 		s.SetScopes("chat:write")
@@ -161,7 +161,7 @@ func TestEnrichWhatWasSaidBefore(t *testing.T) {
 		}, got.Notes)
 	})
 
-	t.Run("what we began", func(t *testing.T) {
+	t.Run("a thread that we began", func(t *testing.T) {
 		t.Parallel()
 		s := sendingTo(t, slack.Options{})
 		root := s.send(domain.Outbound{ID: "o1", Chat: generalChat, Text: "The nightly report: all is *well*"})

@@ -35,7 +35,7 @@ func TestLimits(t *testing.T) {
 	}
 	limited := func(wait time.Duration) *calls { return &calls{err: &lib.RateLimitedError{RetryAfter: wait}} }
 
-	t.Run("a call is held back until it may be made", func(t *testing.T) {
+	t.Run("calls are rejected until the limit expires", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			c, refused, fine := channel(t), limited(10*time.Second), &calls{}
@@ -65,7 +65,7 @@ func TestLimits(t *testing.T) {
 		})
 	})
 
-	t.Run("a limit that names no time is one of a second", func(t *testing.T) {
+	t.Run("a limit without Retry-After lasts a second", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			c, fine := channel(t), &calls{}
@@ -77,7 +77,7 @@ func TestLimits(t *testing.T) {
 		})
 	})
 
-	t.Run("what can be left out gives way", func(t *testing.T) {
+	t.Run("optional calls are skipped first", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			c, fine := channel(t), &calls{}

@@ -32,7 +32,7 @@ func TestTheTimeToSplitGrowsWithTheText(t *testing.T) {
 func TestTextsThatAreNotParsed(t *testing.T) {
 	t.Parallel()
 
-	t.Run("one that is too long for that means nothing but itself", func(t *testing.T) {
+	t.Run("one that is too long is escaped", func(t *testing.T) {
 		t.Parallel()
 		long := "**a** <!channel> @here" + strings.Repeat(" b", 6_000)
 		require.Contains(t, slack.Mrkdwn(long), "**a** &lt;!channel&gt; @\u200bhere b b")

@@ -309,7 +309,7 @@ func TestDiscard(t *testing.T) {
 		require.Equal(t, "done", s.Message(slacktest.General, m.TS).Text)
 	})
 
-	t.Run("is an error if it does not work, and none if it is gone", func(t *testing.T) {
+	t.Run("is an error if it fails, but not if the message is gone", func(t *testing.T) {
 		t.Parallel()
 		s := setupStage(t, drafting)
 		draft, m := left(s, slacktest.DM)

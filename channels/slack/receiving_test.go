@@ -38,7 +38,7 @@ type receiving struct {
 	stop    func() error // ends Run and returns its error
 }
 
-// receivingSetup is what a test wants to be different.
+// receivingSetup overrides a test's defaults.
 type receivingSetup struct {
 	options slack.Options // what is not set is filled in
 	slack   []slacktest.Option

@@ -119,7 +119,7 @@ func (p *platform) pages(ctx context.Context, method, tooMany string, call func(
 	return errors.New(tooMany)
 }
 
-// FindPeople implements [chat.Addresses]. Somebody whom we have met takes precedence over
+// FindPeople implements [chat.Addresses]. A known person takes precedence over
 // others of the same name.
 func (p *platform) FindPeople(ctx context.Context, name string) (found []chat.Person, err error) {
 	if personID.MatchString(name) {

@@ -116,7 +116,7 @@ func TestResolveRefuses(t *testing.T) {
 		})
 	}
 
-	t.Run("a name that two have", func(t *testing.T) {
+	t.Run("an ambiguous name", func(t *testing.T) {
 		t.Parallel()
 		s := reachingIn(t, everybody)
 		s.AddUser(slacktest.User{ID: "U0ANA2", Name: "ana2", RealName: "Ana Lima", Display: "Ana"})
@@ -195,7 +195,7 @@ func TestResolveWhenSlackFails(t *testing.T) {
 		require.Len(t, s.Calls("conversations.members"), 1, "Slack asked to wait")
 	})
 
-	t.Run("for want of a scope", func(t *testing.T) {
+	t.Run("without a scope", func(t *testing.T) {
 		t.Parallel()
 		s := reachingIn(t, everybody, without("im:write"))
 		_, err := s.channel.Resolve(t.Context(), slacktest.Ana, "@ben")

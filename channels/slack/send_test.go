@@ -147,7 +147,7 @@ func TestDrafts(t *testing.T) {
 		require.Len(t, s.Posted(), 1)
 	})
 
-	t.Run("one that is gone is posted anew", func(t *testing.T) {
+	t.Run("a deleted one is posted again", func(t *testing.T) {
 		t.Parallel()
 		s := sendingTo(t, slack.Options{})
 		msg := outgoing("o1", s.asked(), "done")
@@ -157,7 +157,7 @@ func TestDrafts(t *testing.T) {
 		require.Len(t, s.Posted(), 1)
 	})
 
-	t.Run("one that cannot be edited any more is left", func(t *testing.T) {
+	t.Run("one that can no longer be edited is left unchanged", func(t *testing.T) {
 		t.Parallel()
 		s := sendingTo(t, slack.Options{})
 		msg := outgoing("o1", s.asked(), "done")
@@ -247,7 +247,7 @@ func TestFind(t *testing.T) {
 		require.Len(t, s.Calls("conversations.replies"), 3)
 	})
 
-	t.Run("not what somebody else wrote", func(t *testing.T) {
+	t.Run("not another sender's message", func(t *testing.T) {
 		t.Parallel()
 		s := sendingTo(t, slack.Options{})
 		msg := outgoing("o1", s.asked(), "hi")
@@ -257,7 +257,7 @@ func TestFind(t *testing.T) {
 		require.Zero(t, found)
 	})
 
-	t.Run("a stream that ended before anything was in it", func(t *testing.T) {
+	t.Run("a stream that ended while empty", func(t *testing.T) {
 		t.Parallel()
 		s := sendingTo(t, slack.Options{})
 		msg := outgoing("o1", s.asked(), "hi")

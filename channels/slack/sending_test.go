@@ -42,7 +42,7 @@ func sendingTo(t *testing.T, o slack.Options, options ...slacktest.Option) *send
 	return s
 }
 
-// asked has Ana ask something in a channel, and returns its ts.
+// asked posts a question by Ana in a channel and returns its ts.
 func (s *sending) asked() string {
 	return s.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" do something").TS
 }

@@ -39,7 +39,7 @@ func TestApprovalInChats(t *testing.T) {
 		}), memory
 	}
 
-	t.Run("a call of the agent's", func(t *testing.T) {
+	t.Run("a call of the agent", func(t *testing.T) {
 		t.Parallel()
 		n, memory := start(t, llmtest.NewServer(t,
 			llmtest.Calls(llmtest.Call{Name: "exec", Arguments: `{"command":"echo free"}`}),
@@ -57,7 +57,7 @@ func TestApprovalInChats(t *testing.T) {
 		require.Contains(t, n.ask(t, "main", "/deny "+asked.Approval).Text, "Already approved")
 	})
 
-	t.Run("a call of a subagent's, by who may", func(t *testing.T) {
+	t.Run("a subagent's call, by an approver", func(t *testing.T) {
 		t.Parallel()
 		n, memory := start(t, delegating(t, 1, 2, llmtest.Call{ID: "c", Name: "exec", Arguments: `{"command":"touch effect"}`}), "memory:bob")
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -75,7 +75,7 @@ func TestApprovalInChats(t *testing.T) {
 		require.Contains(t, texts, "summary: did task 0")
 	})
 
-	t.Run("a stop takes a subagent's question back", func(t *testing.T) {
+	t.Run("a stop withdraws a subagent's question", func(t *testing.T) {
 		t.Parallel()
 		n, memory := start(t, delegating(t, 1, 2, llmtest.Call{ID: "c", Name: "exec", Arguments: `{"command":"touch effect"}`}))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -98,7 +98,7 @@ func TestApprovalCrash(t *testing.T) {
 		h.checkThreeSteps(t, model, 3)
 	})
 
-	t.Run("while it waits, and the engine forgets everything", func(t *testing.T) {
+	t.Run("while it waits, and the engine loses its data", func(t *testing.T) {
 		t.Parallel()
 		h, model := asking(t)
 		p, id := ask(t, h)

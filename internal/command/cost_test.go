@@ -120,7 +120,7 @@ func TestHistorySize(t *testing.T) {
 		require.Empty(t, model.Invalid())
 	})
 
-	t.Run("the size of a tool's output does not count", func(t *testing.T) {
+	t.Run("the size of a tool's output does not matter", func(t *testing.T) {
 		t.Parallel()
 		var costs []cost
 		for _, size := range []int{5_000, 5_000_000} {

@@ -77,7 +77,7 @@ func TestInit(t *testing.T) {
 		}
 	})
 
-	t.Run("a home that cannot be made is an error that names it", func(t *testing.T) {
+	t.Run("a home that cannot be created is an error that names it", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(t.TempDir(), "file")
 		require.NoError(t, os.WriteFile(dir, nil, 0o600))
@@ -85,7 +85,7 @@ func TestInit(t *testing.T) {
 		require.ErrorContains(t, err, dir)
 	})
 
-	t.Run("a broken config is told and nothing is written", func(t *testing.T) {
+	t.Run("a broken config is reported and nothing is written", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("agnet: {}\n"), 0o600))

@@ -128,7 +128,7 @@ func withMCP(servers map[string]config.MCPServer) func(*config.Config, *node.Rol
 func TestMCP(t *testing.T) {
 	t.Parallel()
 
-	t.Run("the model is offered the tools of servers and told their results", func(t *testing.T) {
+	t.Run("the model gets the tools of servers and their results", func(t *testing.T) {
 		t.Parallel()
 		model := llmtest.NewServer(t,
 			llmtest.Calls(
@@ -153,7 +153,7 @@ func TestMCP(t *testing.T) {
 		require.Empty(t, model.Invalid())
 	})
 
-	t.Run("a call that hangs holds up nobody, and is told when it is given up", func(t *testing.T) {
+	t.Run("a call that hangs blocks nothing else, and its timeout is reported", func(t *testing.T) {
 		t.Parallel()
 		folder := t.TempDir()
 		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {

@@ -69,7 +69,7 @@ func answers(model *llmtest.Server) int {
 func TestMemory(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a long conversation is taken in, and the prompt stays short", func(t *testing.T) {
+	t.Run("a long conversation is consolidated, and the prompt stays short", func(t *testing.T) {
 		t.Parallel()
 		const window, messages = 20, 60
 		longest := 0
@@ -104,7 +104,7 @@ func TestMemory(t *testing.T) {
 		require.GreaterOrEqual(t, len(versions), entries-1)
 	})
 
-	t.Run("a bad answer is asked for again, and loses nothing", func(t *testing.T) {
+	t.Run("a bad answer is requested again, and nothing is lost", func(t *testing.T) {
 		t.Parallel()
 		answers := []string{"I will remember that.", `{"history_entry": 1}`, "```json\n{\"history_entry\":\"They said tea.\",\"memory_update\":\"likes tea\"}\n```"}
 		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
@@ -126,7 +126,7 @@ func TestMemory(t *testing.T) {
 		require.Empty(t, answers)
 	})
 
-	t.Run("an answer that would drop most of the memory is asked for again", func(t *testing.T) {
+	t.Run("an answer that would drop most of the memory is requested again", func(t *testing.T) {
 		t.Parallel()
 		kept := strings.TrimSpace(strings.Repeat("- a fact that is long known\n", 40))
 		updates := []string{"- likes tea", kept + "\n- likes tea"}

@@ -24,7 +24,7 @@ func withOther(url string) func(*config.Config, *node.Roles) {
 func TestModelCommand(t *testing.T) {
 	t.Parallel()
 
-	t.Run("has another model answer in this conversation", func(t *testing.T) {
+	t.Run("switches the model of this conversation", func(t *testing.T) {
 		t.Parallel()
 		usual, other := echo(t), llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step { return llmtest.Text("other " + r.Model) })
 		n := startNode(t, usual.URL, withOther(other.URL), func(c *config.Config, _ *node.Roles) { c.Fallbacks = []string{"other/spare"} })
@@ -56,7 +56,7 @@ func TestModelCommand(t *testing.T) {
 			{"/model anthropic/claude-opus-5", "ANTHROPIC_API_KEY"},
 			{"/model x", "is not of the form provider/model"},
 			{"/model scripted/", `"scripted/" is not of the form provider/model`},
-			{"/model please take another", "name one model"},
+			{"/model please take another", "give one model"},
 		} {
 			reply := n.ask(t, "main", tt.text).Text
 			require.Contains(t, reply, "Nothing changed")
@@ -65,7 +65,7 @@ func TestModelCommand(t *testing.T) {
 		require.Equal(t, "echo 1", n.ask(t, "main", "hi").Text)
 	})
 
-	t.Run("changes nothing of the turn that runs, and is inherited by subagents", func(t *testing.T) {
+	t.Run("does not affect the running turn, and is inherited by subagents", func(t *testing.T) {
 		t.Parallel()
 		hold := make(chan struct{})
 		usual := llmtest.NewServer(t, llmtest.Calls(llmtest.Call{Name: "list_dir", Arguments: `{"path":"."}`}).After(hold), llmtest.Text("usual"))
@@ -87,7 +87,7 @@ func TestModelCommand(t *testing.T) {
 		require.Empty(t, other.Invalid())
 	})
 
-	t.Run("says what to do when the model is not configured any more", func(t *testing.T) {
+	t.Run("explains what to do when the model is no longer configured", func(t *testing.T) {
 		t.Parallel()
 		usual := echo(t)
 		n := startNode(t, usual.URL)

@@ -41,7 +41,7 @@ func TestCallsOfOneCompletion(t *testing.T) {
 		require.Equal(t, []string{"met first", "met second"}, model.Requests()[1].Results())
 	})
 
-	t.Run("others run one after the other", func(t *testing.T) {
+	t.Run("others run sequentially", func(t *testing.T) {
 		t.Parallel()
 		model := llmtest.NewServer(t,
 			llmtest.Calls(
@@ -110,7 +110,7 @@ func TestMessageTool(t *testing.T) {
 	t.Parallel()
 	write := llmtest.Calls(llmtest.Call{ID: "m", Name: "message", Arguments: `{"content":"written by the tool"}`})
 
-	t.Run("what it wrote to this chat is the reply, and there is no second", func(t *testing.T) {
+	t.Run("a message to this chat is the reply, and no second one follows", func(t *testing.T) {
 		t.Parallel()
 		memory := channeltest.NewMemory("memory")
 		model := llmtest.NewServer(t, write, llmtest.Text("I have told you."), llmtest.Text("next"))
@@ -123,7 +123,7 @@ func TestMessageTool(t *testing.T) {
 		require.Equal(t, "c t next", sentTo(posted(t, memory, 2)[1]))
 	})
 
-	t.Run("a conversation that fetches its replies has but the reply", func(t *testing.T) {
+	t.Run("a conversation on a pull channel gets only the reply", func(t *testing.T) {
 		t.Parallel()
 		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 			if len(r.Results()) > 0 {

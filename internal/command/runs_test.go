@@ -76,7 +76,7 @@ func TestRuns(t *testing.T) {
 	defer cancel()
 	require.NoError(t, model.Await(ctx, 3))
 
-	t.Run("a running one is shown with what it does", func(t *testing.T) {
+	t.Run("a running one is shown with its activity", func(t *testing.T) {
 		out := runs(t, "show", "http:hung")
 		require.Contains(t, out, "status    running\n")
 		require.Regexp(t, `now +scripted/model · step 1\n`, out)
@@ -92,7 +92,7 @@ func TestRuns(t *testing.T) {
 		require.Equal(t, "next", n.ask(t, "hung", "again").Text)
 	})
 
-	t.Run("one that there is not is an error", func(t *testing.T) {
+	t.Run("a missing one is an error", func(t *testing.T) {
 		for _, verb := range []string{"show", "stop"} {
 			_, err := runCommand(t, environ, "runs", verb, "http:nobody")
 			require.ErrorContains(t, err, "run http:nobody not found")

@@ -260,7 +260,7 @@ func (n *testNode) userTexts(t testing.TB) []string {
 func TestStorms(t *testing.T) {
 	t.Parallel()
 
-	t.Run("100 messages at once to one session are all taken in, in order", func(t *testing.T) {
+	t.Run("100 concurrent messages to one session are all accepted, in order", func(t *testing.T) {
 		t.Parallel()
 		model := echo(t)
 		n := startNode(t, model.URL)
@@ -297,7 +297,7 @@ func TestStorms(t *testing.T) {
 		require.Equal(t, sent, n.userTexts(t))
 	})
 
-	t.Run("64 sessions at once", func(t *testing.T) {
+	t.Run("64 concurrent sessions", func(t *testing.T) {
 		t.Parallel()
 		model := echo(t)
 		n := startNode(t, model.URL)

@@ -37,7 +37,7 @@ func TestExport(t *testing.T) {
 	}
 	lines := export(t, environ, "http:main")
 
-	t.Run("is what nanobot reads", func(t *testing.T) {
+	t.Run("can be read by nanobot", func(t *testing.T) {
 		require.Len(t, lines, 1+2+4+2)
 		var head map[string]any
 		require.NoError(t, json.Unmarshal([]byte(lines[0]), &head))

@@ -117,7 +117,7 @@ func TestAnImportedFileOfNanobots(t *testing.T) {
 		require.Equal(t, rows, again)
 	})
 
-	t.Run("does not come in between other turns", func(t *testing.T) {
+	t.Run("does not interleave with other turns", func(t *testing.T) {
 		other := written(t, "telegram_12345.jsonl", `{"role": "user", "content": "other"}`)
 		_, err := runCommand(t, environ, "sessions", "import", other)
 		require.ErrorContains(t, err, "session telegram:12345 already has other turns; use --append")

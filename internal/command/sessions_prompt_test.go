@@ -60,7 +60,7 @@ func TestPrompts(t *testing.T) {
 		}
 	})
 
-	t.Run("stand beside a turn that is shown alone", func(t *testing.T) {
+	t.Run("are shown with a single turn", func(t *testing.T) {
 		out := show(t, "--turn", "3")
 		require.Contains(t, out, "── turn 3 · m")
 		require.Contains(t, out, "again")
@@ -68,7 +68,7 @@ func TestPrompts(t *testing.T) {
 		require.Contains(t, show(t), "── turn 2 · m")
 	})
 
-	t.Run("are not there for every turn", func(t *testing.T) {
+	t.Run("are not available in every turn", func(t *testing.T) {
 		for args, want := range map[string]string{"2": "no model answered in turn 2", "4": "turn 4 not found; the session has 3 turns", "m0": "turn m0 not found"} {
 			_, err := runCommand(t, environ, "sessions", "show", "http:main", "--prompt", "--turn", args)
 			require.ErrorContains(t, err, want)

@@ -39,7 +39,7 @@ func TestRemove(t *testing.T) {
 	require.Len(t, results, 1)
 	environ := []string{"HOLDFAST_HOME=" + n.cfg.Home}
 
-	t.Run("of what is not there", func(t *testing.T) {
+	t.Run("of missing runs", func(t *testing.T) {
 		_, err := runCommand(t, environ, "sessions", "rm", "http:nobody", "--yes")
 		require.ErrorContains(t, err, "session http:nobody not found")
 		_, err = runCommand(t, []string{"HOLDFAST_HOME=" + t.TempDir()}, "sessions", "rm", "http:main", "--yes")
@@ -53,7 +53,7 @@ func TestRemove(t *testing.T) {
 		require.DirExists(t, media)
 	})
 
-	t.Run("takes everything along but the work of others", func(t *testing.T) {
+	t.Run("removes everything except the work of others", func(t *testing.T) {
 		out, err := runAsking(t, environ, "yes\n", "sessions", "rm", "http:main")
 		require.NoError(t, err)
 		require.Contains(t, out, "removed http:main: 1 turns")
@@ -65,7 +65,7 @@ func TestRemove(t *testing.T) {
 		require.Contains(t, out, "http:other")
 	})
 
-	t.Run("and the session begins anew, but for what was answered", func(t *testing.T) {
+	t.Run("and the session starts over, except for answered messages", func(t *testing.T) {
 		receipt, err := n.api.Send(t.Context(), "main", "once", "run it")
 		require.NoError(t, err)
 		require.Equal(t, id, receipt.ID)

@@ -131,7 +131,7 @@ func TestSessions(t *testing.T) {
 		require.EqualError(t, err, "epoch 7 of http:main not found: the last one is 1")
 	})
 
-	t.Run("that are unknown are an error", func(t *testing.T) {
+	t.Run("are an error if unknown", func(t *testing.T) {
 		_, err := runCommand(t, environ, "sessions", "show", "http:nobody")
 		require.ErrorContains(t, err, "session http:nobody not found")
 	})

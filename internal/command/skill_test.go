@@ -19,7 +19,7 @@ var located = regexp.MustCompile(`<name>weather</name>\s*<description>[^<]*</des
 func TestSkills(t *testing.T) {
 	t.Parallel()
 
-	t.Run("one that is dropped into the workspace is there for the next message", func(t *testing.T) {
+	t.Run("one that is added to the workspace is available for the next message", func(t *testing.T) {
 		t.Parallel()
 		model := echo(t)
 		n := startNode(t, model.URL)

@@ -146,7 +146,7 @@ func TestSlackApproval(t *testing.T) {
 		})
 	}
 
-	t.Run("denied by who may", func(t *testing.T) {
+	t.Run("denied by an approver", func(t *testing.T) {
 		t.Parallel()
 		n := startSlackAsking(t, slack.ModeSocket, func(c *config.Config, _ *node.Roles) { c.Approvals.Approvers = []string{"slack:" + slacktest.Ben} })
 		thread := mentioned(t, n.slack)

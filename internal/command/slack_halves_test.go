@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store/storetest"
 )
 
-// halves are engine, worker and starter in processes of their own, on one home.
+// halves are engine, worker and starter in separate processes on one home.
 type halves struct {
 	*slackHome
 	engine, worker, starter *process

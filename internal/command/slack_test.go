@@ -79,7 +79,7 @@ func replies(t testing.TB, server *slacktest.Server, channel, thread string, cou
 	return said
 }
 
-// finished are the bot's messages of a thread, or beside threads, that are no drafts.
+// finished returns the bot's messages in a thread, or outside threads, except drafts.
 func finished(server *slacktest.Server, channel, thread string) []string {
 	messages := server.Channel(channel)
 	if thread != "" {

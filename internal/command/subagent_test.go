@@ -51,7 +51,7 @@ func delegating(t testing.TB, n, steps int, work llmtest.Call) *llmtest.Server {
 func TestSubagents(t *testing.T) {
 	t.Parallel()
 
-	t.Run("each report is summed up once, where it was asked for", func(t *testing.T) {
+	t.Run("each report is summarized once, in the chat that asked for it", func(t *testing.T) {
 		t.Parallel()
 		memory := channeltest.NewMemory("memory")
 		model := delegating(t, 5, 4, llmtest.Call{ID: "c", Name: "list_dir", Arguments: `{"path":"."}`})

@@ -97,7 +97,7 @@ func TestUsage(t *testing.T) {
 		require.Contains(t, run(t, "sessions", "show", "http:second"), "model     other/m")
 	})
 
-	t.Run("of what runs", func(t *testing.T) {
+	t.Run("of running work", func(t *testing.T) {
 		hanging := n.send(t, "running", "", "look")
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()

@@ -34,7 +34,7 @@ func TestReconcileMessages(t *testing.T) {
 		})
 	})
 
-	t.Run("holds what comes after a message that cannot be signalled, and nothing else", func(t *testing.T) {
+	t.Run("blocks only messages after one that cannot be signalled", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := setup(t)
@@ -57,7 +57,7 @@ func TestReconcileMessages(t *testing.T) {
 		})
 	})
 
-	t.Run("brings a message that could not be signalled before those that came later", func(t *testing.T) {
+	t.Run("signals a message that could not be signalled before later ones", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := setup(t)
@@ -74,7 +74,7 @@ func TestReconcileMessages(t *testing.T) {
 		})
 	})
 
-	t.Run("holds nothing back for a message that was taken though its signal failed", func(t *testing.T) {
+	t.Run("does not block on a consumed message whose signal failed", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := setup(t)
@@ -89,7 +89,7 @@ func TestReconcileMessages(t *testing.T) {
 		})
 	})
 
-	t.Run("asks ever less often for what waits, and not for what was taken", func(t *testing.T) {
+	t.Run("backs off for waiting messages and forgets consumed ones", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := setup(t)

@@ -48,7 +48,7 @@ func connect(t *testing.T, dsn string) *event.Postgres {
 }
 
 func conform(t *testing.T, open func(t *testing.T) bus) {
-	t.Run("brings events in order to all who watch the topic", func(t *testing.T) {
+	t.Run("delivers events in order to all watchers of a topic", func(t *testing.T) {
 		t.Parallel()
 		b := open(t)
 		first, cancel := b.subscribe.Subscribe("a")
@@ -84,7 +84,7 @@ func conform(t *testing.T, open func(t *testing.T) bus) {
 		got := untilDone(t, events)
 		require.Equal(t, "0", got[0].Text)
 	})
-	t.Run("brings long text whole", func(t *testing.T) {
+	t.Run("delivers long text in full", func(t *testing.T) {
 		t.Parallel()
 		b := open(t)
 		events, cancel := b.subscribe.Subscribe("a")
@@ -123,7 +123,7 @@ func conform(t *testing.T, open func(t *testing.T) bus) {
 		cancelLate()
 		b.publish.Publish(t.Context(), "a", event.Event{Kind: event.Done})
 	})
-	t.Run("stands many who come and go", func(t *testing.T) {
+	t.Run("survives many concurrent watchers", func(t *testing.T) {
 		t.Parallel()
 		b := open(t)
 		var running sync.WaitGroup

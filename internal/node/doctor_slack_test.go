@@ -206,7 +206,7 @@ func TestDoctorFindsOnSlack(t *testing.T) {
 		})
 	}
 
-	t.Run("tokens that were mixed up", func(t *testing.T) {
+	t.Run("swapped tokens", func(t *testing.T) {
 		t.Parallel()
 		out, failed := examine(t, slackEnviron(t, slacktest.Start(t).APIURL(), "SLACK_BOT_TOKEN="+slacktest.AppToken, "SLACK_APP_TOKEN="+slacktest.BotToken))
 		require.True(t, failed, out)

@@ -51,7 +51,7 @@ func finding(t *testing.T, out, level, what string) string {
 func TestDoctorFindsNothingWrong(t *testing.T) {
 	t.Parallel()
 
-	t.Run("with a home that is not there, and does not make it", func(t *testing.T) {
+	t.Run("with a missing home, which it does not create", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(t.TempDir(), "a", "b")
 		out, failed := examine(t, doctorHome(dir))
@@ -211,7 +211,7 @@ func TestDoctorWarns(t *testing.T) {
 		require.Contains(t, finding(t, out, "warn", "run.json"), "delete")
 	})
 
-	t.Run("of nothing where a process left run.json and a sound home behind", func(t *testing.T) {
+	t.Run("reports no problem for a stale run.json and an intact home", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		write(t, dir, "data/run.json", `{"pid": 1, "temporal": "127.0.0.1:1", "api": "http://127.0.0.1:1"}`)

@@ -64,7 +64,7 @@ func TryLock(root *os.Root, name string) (*os.File, error) {
 		return nil, f.Close()
 	}
 	// Other errors come from file systems without locks; do without there. A lock on a
-	// removed file excludes nobody.
+	// removed file excludes no one.
 	if named, err := root.Lstat(name); err != nil || !os.SameFile(mine, named) {
 		return nil, f.Close()
 	}

@@ -53,7 +53,7 @@ func TestInspect(t *testing.T) {
 		})
 	}
 
-	t.Run("a file that is no database is damaged", func(t *testing.T) {
+	t.Run("a file that is not a database is reported as damaged", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "store.db")
 		require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("junk", 2000)), 0o600))
@@ -62,7 +62,7 @@ func TestInspect(t *testing.T) {
 		require.ErrorContains(t, err, "move it away")
 	})
 
-	t.Run("a database with a bad page is damaged", func(t *testing.T) {
+	t.Run("a database with a bad page is reported as damaged", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(t.TempDir(), "store.db")
 		s, err := store.Open(t.Context(), store.Options{DSN: path})
@@ -78,7 +78,7 @@ func TestInspect(t *testing.T) {
 		require.ErrorContains(t, err, "move it away")
 	})
 
-	t.Run("a server that is not there", func(t *testing.T) {
+	t.Run("an unreachable server", func(t *testing.T) {
 		t.Parallel()
 		_, err := store.Inspect(t.Context(), "postgres://nobody:secret@127.0.0.1:1/none?connect_timeout=1")
 		require.ErrorContains(t, err, "postgres 127.0.0.1:1/none")

@@ -129,7 +129,7 @@ func TestStop(t *testing.T) {
 		require.True(t, wait(t, p).Stopped)
 	})
 
-	t.Run("leaves alone what has ended", func(t *testing.T) {
+	t.Run("leaves ended subagents alone", func(t *testing.T) {
 		t.Parallel()
 		s, _ := setup(t)
 		p := start(t, s, spec("t.1.0", "exit 5"))
@@ -159,7 +159,7 @@ func TestStop(t *testing.T) {
 func TestBackgroundChildren(t *testing.T) {
 	t.Parallel()
 
-	t.Run("that keep the output open do not hold the command, and are ended", func(t *testing.T) {
+	t.Run("that keep the output open do not block the command, and are killed", func(t *testing.T) {
 		t.Parallel()
 		s, dir := setup(t)
 		child := filepath.Join(dir, "child")
@@ -184,7 +184,7 @@ func TestBackgroundChildren(t *testing.T) {
 		require.Equal(t, "early\nlate\n", output(t, p))
 	})
 
-	t.Run("that left the group go on, and hold neither the command nor the lock", func(t *testing.T) {
+	t.Run("that left the group continue, and block neither the command nor the lock", func(t *testing.T) {
 		t.Parallel()
 		s, dir := setup(t)
 		child := filepath.Join(dir, "child")

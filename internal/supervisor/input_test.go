@@ -54,7 +54,7 @@ func TestInput(t *testing.T) {
 		require.Equal(t, want.String()+"end", output(t, p))
 	})
 
-	t.Run("is given once for each id, by whomever", func(t *testing.T) {
+	t.Run("is written once per ID by concurrent writers", func(t *testing.T) {
 		t.Parallel()
 		s, dir := setup(t)
 		p := start(t, s, talk("t.1.0", "cat"))
@@ -72,7 +72,7 @@ func TestInput(t *testing.T) {
 		require.ErrorIs(t, p.Write("new", []byte("x\n"), false), supervisor.ErrEnded)
 	})
 
-	t.Run("may be bytes that are no text, and more than a pipe holds", func(t *testing.T) {
+	t.Run("may be binary and larger than a pipe's buffer", func(t *testing.T) {
 		t.Parallel()
 		s, _ := setup(t)
 		data := []byte(strings.Repeat("\x00\xff\n\"", 100_000))
@@ -82,7 +82,7 @@ func TestInput(t *testing.T) {
 		require.Equal(t, string(data), output(t, p))
 	})
 
-	t.Run("that nobody reads holds neither the command nor its end", func(t *testing.T) {
+	t.Run("that is not read blocks neither the command nor its end", func(t *testing.T) {
 		t.Parallel()
 		s, dir := setup(t)
 		gate := filepath.Join(dir, "gate")
@@ -92,7 +92,7 @@ func TestInput(t *testing.T) {
 		require.Zero(t, wait(t, p).Code)
 	})
 
-	t.Run("that was closed takes no more", func(t *testing.T) {
+	t.Run("that was closed accepts no more", func(t *testing.T) {
 		t.Parallel()
 		s, _ := setup(t)
 		p := start(t, s, talk("t.1.0", "cat; sleep 100"))
@@ -110,7 +110,7 @@ func TestInput(t *testing.T) {
 		require.Zero(t, wait(t, p).Code)
 	})
 
-	t.Run("is nothing for a command that was started without", func(t *testing.T) {
+	t.Run("is rejected for a command without input", func(t *testing.T) {
 		t.Parallel()
 		s, _ := setup(t)
 		p := start(t, s, spec("t.1.0", "cat; sleep 100"))

@@ -56,7 +56,7 @@ func TestOutput(t *testing.T) {
 		require.NotEmpty(t, p.LastLine())
 	})
 
-	t.Run("is nothing before there is any", func(t *testing.T) {
+	t.Run("is empty before the first line", func(t *testing.T) {
 		t.Parallel()
 		s, _ := setup(t)
 		p := start(t, s, spec("t.1.0", "true"))

@@ -169,7 +169,7 @@ func TestCommand(t *testing.T) {
 func TestStart(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a directory that is not there is told", func(t *testing.T) {
+	t.Run("a missing directory is reported", func(t *testing.T) {
 		t.Parallel()
 		s, _ := setup(t)
 		bad := spec("t.1.0", "true")
@@ -181,7 +181,7 @@ func TestStart(t *testing.T) {
 		require.Contains(t, exit.Error, "no such file or directory")
 	})
 
-	t.Run("a key that is no safe name is refused", func(t *testing.T) {
+	t.Run("an unsafe key is rejected", func(t *testing.T) {
 		t.Parallel()
 		s, _ := setup(t)
 		for _, key := range []string{"", ".", "..", "../x", "a/b", "a\x00b", ".place", strings.Repeat("k", 201)} {

@@ -93,7 +93,7 @@ func TestRegistry(t *testing.T) {
 		require.Equal(t, "a", found.Spec.Name)
 	})
 
-	t.Run("lists what there is when asked for something else", func(t *testing.T) {
+	t.Run("lists the available ones for an unknown name", func(t *testing.T) {
 		t.Parallel()
 		var r tool.Registry
 		require.NoError(t, r.Register(newGreet(t, "b"), newGreet(t, "a")))

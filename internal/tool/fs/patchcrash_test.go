@@ -73,7 +73,7 @@ func TestPatchAfterACrash(t *testing.T) {
 		}
 	})
 
-	t.Run("while it notes what it will do changes nothing, and is made good", func(t *testing.T) {
+	t.Run("while it stores its intent changes nothing, and the retry completes it", func(t *testing.T) {
 		t.Parallel()
 		for _, stored := range []bool{false, true} {
 			b, journal := setup(t, true), tooltest.NewJournal()
@@ -92,7 +92,7 @@ func TestPatchAfterACrash(t *testing.T) {
 		}
 	})
 
-	t.Run("and a change by somebody else does the rest and says so", func(t *testing.T) {
+	t.Run("and another process's change in between leaves the rest applied and reported", func(t *testing.T) {
 		t.Parallel()
 		for name := range crashing.before {
 			b, journal := noted(t)
@@ -120,7 +120,7 @@ func TestPatchAfterACrash(t *testing.T) {
 		require.Equal(t, "1\n", b.content(t, "old"))
 	})
 
-	t.Run("stays refused if it was", func(t *testing.T) {
+	t.Run("stays rejected after a rejection", func(t *testing.T) {
 		t.Parallel()
 		b, journal := setup(t, true), tooltest.NewJournal()
 		b.write(t, "a", "x\n")
@@ -133,7 +133,7 @@ func TestPatchAfterACrash(t *testing.T) {
 		require.Equal(t, files{"a": "z\n"}, b.files(t))
 	})
 
-	t.Run("before all was noted is refused if it no longer fits", func(t *testing.T) {
+	t.Run("before all intents were stored is rejected if it no longer applies", func(t *testing.T) {
 		t.Parallel()
 		b, journal := setup(t, true), tooltest.NewJournal()
 		b.fill(t, files{"a": "x\n", "b": "x\n"})

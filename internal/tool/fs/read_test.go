@@ -157,7 +157,7 @@ func TestListDir(t *testing.T) {
 		require.Contains(t, text, "499 (0 bytes)\n[500 of 600 entries;")
 	})
 
-	t.Run("says that a file is none", func(t *testing.T) {
+	t.Run("says that a file is not a directory", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, true)
 		b.write(t, "a.txt", "")

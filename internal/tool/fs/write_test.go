@@ -45,7 +45,7 @@ func TestWriteFile(t *testing.T) {
 		require.Empty(t, b.content(t, "empty"))
 	})
 
-	t.Run("says so when a part of the path is not a directory", func(t *testing.T) {
+	t.Run("reports a path component that is not a directory", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, true)
 		b.write(t, "file", "x")
@@ -147,7 +147,7 @@ func TestReplayAfterACrash(t *testing.T) {
 				require.True(t, os.SameFile(done, again), "the file was written twice")
 			})
 
-			t.Run("and a change by somebody else meanwhile", func(t *testing.T) {
+			t.Run("and another process's change in between", func(t *testing.T) {
 				t.Parallel()
 				b, journal := setup(t, true), tooltest.NewJournal()
 				b.write(t, "a.txt", tt.before)

@@ -46,7 +46,7 @@ func TestSessionAttempts(t *testing.T) {
 		require.Equal(t, "x\n", c.effects(t))
 	})
 
-	t.Run("exec_start after the store went away is made good", func(t *testing.T) {
+	t.Run("exec_start completes after the store was unavailable", func(t *testing.T) {
 		t.Parallel()
 		c := converse(t)
 		away := errors.New("the store is away")
@@ -91,7 +91,7 @@ func TestSessionAttempts(t *testing.T) {
 		require.Equal(t, "[session turn.1.0 is running]", c.must(t, "turn.3.2", "exec_read", read))
 	})
 
-	t.Run("exec_read that was left has used nothing up", func(t *testing.T) {
+	t.Run("an abandoned exec_read consumes no output", func(t *testing.T) {
 		t.Parallel()
 		for _, cause := range []error{shutdown, tool.ErrStopped} {
 			c := converse(t)
@@ -114,7 +114,7 @@ func TestSessionAttempts(t *testing.T) {
 		require.Equal(t, "stopping\n", c.effects(t))
 	})
 
-	t.Run("a stop by the user ends a session that is being started, for good", func(t *testing.T) {
+	t.Run("a user's stop permanently ends a session that is starting", func(t *testing.T) {
 		t.Parallel()
 		c := converse(t)
 		result, err := interrupted(t, c, tool.ErrStopped, first, "exec_start", args{"command": greeter}, func() bool { return c.effects(t) != "" })

@@ -181,7 +181,7 @@ func TestSessionEnds(t *testing.T) {
 		require.Never(t, func() bool { return c.effects(t) != before }, 100*time.Millisecond, 20*time.Millisecond)
 	})
 
-	t.Run("when its time is up", func(t *testing.T) {
+	t.Run("when it expires", func(t *testing.T) {
 		t.Parallel()
 		c := converse(t)
 		c.options.Lifetime = 300 * time.Millisecond
@@ -221,7 +221,7 @@ func TestSessionEnds(t *testing.T) {
 func TestConversationSessions(t *testing.T) {
 	t.Parallel()
 
-	t.Run("are listed, and are nobody else's", func(t *testing.T) {
+	t.Run("are listed only for their owner", func(t *testing.T) {
 		t.Parallel()
 		c := converse(t)
 		require.Equal(t, "no sessions", c.must(t, "turn.0.0", "exec_read", args{}))
@@ -242,7 +242,7 @@ func TestConversationSessions(t *testing.T) {
 		require.Equal(t, "[session turn.1.0 is running]", c.must(t, "turn.6.0", "exec_read", args{"session": first, "wait_seconds": short}))
 	})
 
-	t.Run("are no commands of exec, and cannot be named by a path", func(t *testing.T) {
+	t.Run("are separate from commands of exec, and not addressable by path", func(t *testing.T) {
 		t.Parallel()
 		c := converse(t)
 		c.options.Supervisor = newSupervisor(t, c.commands)

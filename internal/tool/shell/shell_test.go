@@ -182,7 +182,7 @@ func TestWorkingDir(t *testing.T) {
 		})
 	}
 
-	t.Run("outside is fine without the restriction", func(t *testing.T) {
+	t.Run("outside the workspace is allowed without the restriction", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.options.Restrict = false
@@ -191,7 +191,7 @@ func TestWorkingDir(t *testing.T) {
 		require.Equal(t, "/\n[exit status 0]", got.Text)
 	})
 
-	t.Run("one that is missing or a file is told", func(t *testing.T) {
+	t.Run("a missing directory or a file is reported", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		require.NoError(t, os.WriteFile(b.path("file"), nil, 0o600))
@@ -257,7 +257,7 @@ func TestAttempts(t *testing.T) {
 	}
 	shutdown := errors.New("the worker shuts down")
 
-	t.Run("when the worker goes away the command goes on and the next attempt has its result", func(t *testing.T) {
+	t.Run("when the worker dies the command continues and the next attempt has its result", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, err := begin(t, b, shutdown)
@@ -272,7 +272,7 @@ func TestAttempts(t *testing.T) {
 		b.requireEffects(t, 1)
 	})
 
-	t.Run("when the user stops the command it is gone at once and for good", func(t *testing.T) {
+	t.Run("when the user stops the command it is killed for good", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		began := time.Now()
@@ -300,7 +300,7 @@ func TestAttempts(t *testing.T) {
 		b.requireEffects(t, 0)
 	})
 
-	t.Run("an attempt that died before it started anything is made good", func(t *testing.T) {
+	t.Run("an attempt that died before starting anything is completed", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		away := errors.New("the store is away")
@@ -385,7 +385,7 @@ func TestAttempts(t *testing.T) {
 		b.requireEffects(t, 0)
 	})
 
-	t.Run("a lost supervisor makes the outcome unknown and tells what was written", func(t *testing.T) {
+	t.Run("after a lost supervisor the outcome is unknown and the output so far is reported", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, err := b.call(t.Context(), t, map[string]any{"command": count + "echo so far; until [ -s " + filepath.Join(b.commands, key, "output") + " ]; do sleep 0.01; done; kill -9 $PPID; sleep 100"})

@@ -1,4 +1,4 @@
-// Package spawn is the spawn tool: it hands a task to a subagent.
+// Package spawn implements the spawn tool, which gives a task to a subagent.
 package spawn
 
 import (

@@ -157,7 +157,7 @@ func TestFetchTimeout(t *testing.T) {
 		require.Contains(t, text, "the first drop")
 	})
 
-	t.Run("a server that says nothing is given up", func(t *testing.T) {
+	t.Run("a silent server times out", func(t *testing.T) {
 		t.Parallel()
 		server := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		o := web.Options{AllowPrivate: allow(server), Timeout: 300 * time.Millisecond}
@@ -207,7 +207,7 @@ func TestFetchFailures(t *testing.T) {
 		})
 	}
 
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("no one listens", func(t *testing.T) {
 		t.Parallel()
 		server := serve(t, func(http.ResponseWriter, *http.Request) {})
 		o := web.Options{AllowPrivate: allow(server)}

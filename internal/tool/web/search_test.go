@@ -110,7 +110,7 @@ func TestSearchFailures(t *testing.T) {
 		return run(t, o, "web_search", args{"query": "x"})
 	}
 
-	t.Run("a wrong key is told to the model", func(t *testing.T) {
+	t.Run("an invalid key is reported to the model", func(t *testing.T) {
 		t.Parallel()
 		_, err := search(t, func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, `{"error":"the key is unknown"}`, http.StatusUnauthorized)
@@ -119,7 +119,7 @@ func TestSearchFailures(t *testing.T) {
 		require.ErrorContains(t, err, "the key is unknown")
 	})
 
-	t.Run("an overloaded service is tried again when it says", func(t *testing.T) {
+	t.Run("an overloaded service is retried after its Retry-After", func(t *testing.T) {
 		t.Parallel()
 		_, err := search(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "9")
@@ -129,7 +129,7 @@ func TestSearchFailures(t *testing.T) {
 		require.Equal(t, 9*time.Second, remote.As(err).RetryAfter)
 	})
 
-	t.Run("an answer that is not JSON is no reason to try again", func(t *testing.T) {
+	t.Run("a response that is not JSON is not retried", func(t *testing.T) {
 		t.Parallel()
 		_, err := search(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, 0)
 		require.ErrorContains(t, err, "check the base URL")
@@ -144,7 +144,7 @@ func TestSearchFailures(t *testing.T) {
 		require.Nil(t, remote.As(err))
 	})
 
-	t.Run("a service that says nothing is given up", func(t *testing.T) {
+	t.Run("a silent service times out", func(t *testing.T) {
 		t.Parallel()
 		_, err := search(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 300*time.Millisecond)
 		require.ErrorContains(t, err, "did not answer in time")
