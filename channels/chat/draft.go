@@ -16,7 +16,7 @@ func (t *turn) showDraft(ctx context.Context, seen snapshot) time.Duration {
 		return wait
 	}
 	switch {
-	case t.draftless || !t.o.o.Drafts || t.o.editor == nil:
+	case t.draftless || !t.o.drafting || t.o.editor == nil:
 		return never
 	case d == nil && (seen.asked || t.ending(ctx)):
 		return never

@@ -20,8 +20,8 @@ func (o *Outbound) Present(p channels.PresentedTurn) {
 		if len(o.turns) >= maxPresented && !o.forget() {
 			return
 		}
-		t = newTurn(o, p)
-		o.turns[p.ID] = t
+		t = newTurn(o.output, p)
+		o.add(t)
 	}
 	t.update(p)
 	if t.users++; t.users == 1 {
@@ -38,7 +38,7 @@ func (o *Outbound) forget() bool {
 		}
 	}
 	if oldest != nil {
-		delete(o.turns, oldest.id)
+		o.remove(oldest.id)
 	}
 	return oldest != nil
 }
@@ -78,10 +78,10 @@ func (o *Outbound) Conclude(p channels.PresentedTurn, failed, replied bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	t := o.turns[p.ID]
-	delete(o.turns, p.ID)
+	o.remove(p.ID)
 	if t == nil {
 		p.Resumed = true
-		t = newTurn(o, p)
+		t = newTurn(o.output, p)
 	}
 	t.update(p)
 	t.halt()

@@ -103,15 +103,6 @@ func (o *Outbound) TellSender(ctx context.Context, to domain.Inbound, text strin
 	return w.Whisper(ctx, Place{Chat: to.Chat, Thread: to.Thread, ReplyTo: to.PlatformID}, to.Sender, text)
 }
 
-// KeyLasts implements [channels.Keyed].
-func (o *Outbound) KeyLasts() time.Duration {
-	keyed, ok := o.p.(Keyed)
-	if !ok {
-		return 0
-	}
-	return keyed.KeyLasts()
-}
-
 // Find implements [channels.Finder].
 func (o *Outbound) Find(ctx context.Context, msg domain.Outbound) (channels.Found, error) {
 	if o.history == nil {

@@ -13,22 +13,14 @@ import (
 
 // turn is a turn that this process shows. One goroutine at a time makes the calls.
 type turn struct {
-	o        *Outbound
+	*presented
+	o        *output
 	id       string
 	reply    string // the outbox ID of its reply
 	drafts   channels.Drafts
 	began    time.Time
 	resumed  bool // another process may have shown something
 	progress progress
-
-	// Guarded by the mutex of o.
-	inbound []domain.Inbound // that it answers
-	users   int              // activities that present it
-	used    time.Time
-	halted  bool // no longer presented
-	stop    context.CancelFunc
-	done    chan struct{} // closed while nothing is being shown
-	draftID string        // the platform's ID of its draft; empty: unknown or none
 
 	// Of the goroutine.
 	signs     signs
@@ -68,10 +60,11 @@ func (d *draft) unsettled() bool { return d != nil && time.Since(d.lost) < inFli
 // content is the content of an edit.
 type content struct{ text, doing string }
 
-func newTurn(o *Outbound, p channels.PresentedTurn) *turn {
+func newTurn(o *output, p channels.PresentedTurn) *turn {
 	t := &turn{
-		o: o, id: p.ID, reply: p.Reply, drafts: p.Drafts, began: time.Now(), resumed: p.Resumed, progress: newProgress(),
-		stop: func() {}, signs: signs{noticed: map[string]bool{}},
+		presented: &presented{stop: func() {}},
+		o:         o, id: p.ID, reply: p.Reply, drafts: p.Drafts, began: time.Now(), resumed: p.Resumed, progress: newProgress(),
+		signs: signs{noticed: map[string]bool{}},
 	}
 	if p.Text != "" {
 		t.progress.add(event.Event{Kind: event.Text, Text: p.Text})
