@@ -15,13 +15,18 @@ import (
 
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	channeltest.Run(t, func(*testing.T) channeltest.Platform {
-		m := channeltest.NewMemory("memory")
+	platform := func(m *channeltest.Memory) channeltest.Platform {
 		return channeltest.Platform{
 			Name: "memory", Push: true, Threads: true,
 			Receiver: m, Deliver: m.Deliver,
-			Sender: m, Posted: m.Posted, Fail: m.Fail, LoseResponse: m.LoseResponse, Close: m.Close,
+			Sender: m, Posted: m.Posted, Fail: m.Fail, LoseResponse: m.LoseResponse, Close: m.Close, Limit: m.Limit,
 		}
+	}
+	channeltest.Run(t, func(*testing.T) channeltest.Platform { return platform(channeltest.NewMemory("memory")) })
+	channeltest.RunSender(t, func(*testing.T) channeltest.Platform {
+		m := channeltest.NewMemory("memory")
+		m.RecognizeKeys(time.Hour)
+		return platform(m)
 	})
 }
 

@@ -39,6 +39,8 @@ type Platform struct {
 	LoseResponse func(n int)
 	// Close closes a chat permanently.
 	Close func(chat string)
+	// Limit makes a chat accept n more posts and refuse later ones until somebody writes.
+	Limit func(chat string, n int)
 }
 
 // Run is [RunReceiver] and [RunSender].

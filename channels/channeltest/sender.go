@@ -83,6 +83,42 @@ func RunSender(t *testing.T, open func(*testing.T) Platform) {
 		require.Empty(t, p.Posted())
 	})
 
+	t.Run("a chat that takes no message for now is recognized", func(t *testing.T) {
+		t.Parallel()
+		p := open(t)
+		if p.Limit == nil {
+			t.Skip("the platform has no message window")
+		}
+		ctx := bounded(t)
+		p.Limit("c1", 1)
+		_, err := p.Sender.Send(ctx, outbound(p, "o1", "hi"))
+		require.NoError(t, err)
+		_, err = p.Sender.Send(ctx, outbound(p, "o2", "hi"))
+		require.ErrorIs(t, err, channels.ErrUndeliverableNow)
+		require.NotErrorIs(t, err, channels.ErrGone)
+		require.Len(t, p.Posted(), 1)
+	})
+
+	t.Run("a message that is sent again with the same key is posted once", func(t *testing.T) {
+		t.Parallel()
+		p := open(t)
+		keyed, ok := p.Sender.(channels.Keyed)
+		if !ok || keyed.KeyLasts() == 0 || p.LoseResponse == nil {
+			t.Skip("the platform takes no key")
+		}
+		ctx := bounded(t)
+		msg := outbound(p, "o1", "hi")
+		p.LoseResponse(1)
+		_, err := p.Sender.Send(ctx, msg)
+		require.NotNil(t, remote.As(err), "not a remote.Error: %v", err)
+		first, err := p.Sender.Send(ctx, msg)
+		require.NoError(t, err)
+		second, err := p.Sender.Send(ctx, outbound(p, "o2", "hi"))
+		require.NoError(t, err)
+		require.NotEqual(t, first.PlatformID, second.PlatformID)
+		require.Len(t, p.Posted(), 2)
+	})
+
 	t.Run("what was posted is found again, also when the response was lost", func(t *testing.T) {
 		t.Parallel()
 		p := open(t)
