@@ -263,8 +263,8 @@ func refused(err error) bool {
 	return failed != nil && failed.Status != 0 && failed.Status < 500
 }
 
-// permanentlyRejected reports whether the platform rejected the message in a way that no other attempt
-// cures: the token was revoked, or it does not take the message.
+// permanentlyRejected reports whether every other attempt would fail as well: the token
+// was revoked, or the platform does not accept the message.
 func permanentlyRejected(err error) bool {
 	failed := remote.As(err)
 	return failed != nil && failed.Permanent()

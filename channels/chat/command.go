@@ -69,7 +69,7 @@ func helpAnswer(prefix string) string {
 		fmt.Fprintf(&b, "• `%s`: %s\n", command.Form(prefix), command.Description)
 		words = append(words, string(command.Name))
 	}
-	fmt.Fprintf(&b, "In a channel, `status` and `stop` apply to what was asked for there. "+
+	fmt.Fprintf(&b, "In a channel, `status` and `stop` apply to the requests made there. "+
 		"In a thread, mention me with one of these words alone: `%s`.", strings.Join(words, "`, `"))
 	return b.String()
 }

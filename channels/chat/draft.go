@@ -51,7 +51,7 @@ func (t *turn) makeDraft(ctx context.Context, seen snapshot) time.Duration {
 		t.draftless = true
 		return never
 	case !claimed:
-		return t.adoptDraft(call)
+		return t.resumeDraft(call)
 	}
 	t.draft = &draft{claimed: time.Now()}
 	switch err := t.post(ctx, seen); {
@@ -64,8 +64,8 @@ func (t *turn) makeDraft(ctx context.Context, seen snapshot) time.Duration {
 	return t.lookForDraft(ctx)
 }
 
-// adoptDraft continues an existing draft.
-func (t *turn) adoptDraft(ctx context.Context) time.Duration {
+// resumeDraft continues an existing draft.
+func (t *turn) resumeDraft(ctx context.Context) time.Duration {
 	known, err := t.drafts.Draft(ctx, t.id)
 	if err != nil || known.Taken {
 		t.draftless = true

@@ -76,10 +76,10 @@ The agent reads this file every 30 minutes (heartbeat.every) and does what is du
 Its messages go to heartbeat.channel and heartbeat.chat. As long as the file has only
 headings and comments, no model is called.
 
-List the tasks below this comment, one a line:
+List the tasks below this comment, one per line:
 
-- On weekdays after 8:00, once a day: what is in inbox/, and what of it is urgent?
-- If disk space is below 10 %, say so.
+- On weekdays after 8:00, once a day: check inbox/ and report what is urgent.
+- If less than 10 % of the disk is free, say so.
 -->
 
 ## Tasks
