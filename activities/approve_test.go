@@ -228,7 +228,7 @@ func TestApproval(t *testing.T) {
 	})
 }
 
-func TestQuestionsNobodyAnswered(t *testing.T) {
+func TestUnansweredQuestions(t *testing.T) {
 	t.Parallel()
 	// asked is an agent whose question is in a chat in memory.
 	asked := func(t *testing.T, timeout time.Duration) (*asker, *channeltest.Memory) {

@@ -103,7 +103,7 @@ func TestCallToolTellsTheModel(t *testing.T) {
 	}
 }
 
-func TestCallToolTriesAgain(t *testing.T) {
+func TestCallToolRetries(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string

@@ -60,7 +60,7 @@ func TestCompleteAfterAnAttemptThatWasLost(t *testing.T) {
 	require.Len(t, b.rows(t), 2, "the message is in the transcript once")
 }
 
-func TestCompleteTakesMessagesIn(t *testing.T) {
+func TestCompleteConsumesMessages(t *testing.T) {
 	t.Parallel()
 
 	t.Run("a message that joins is reported and answered with the turn", func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestCompleteBoundsWhatTheModelAsksFor(t *testing.T) {
 	}
 }
 
-func TestCompleteNamesCallsAnew(t *testing.T) {
+func TestCompleteAssignsNewCallIDs(t *testing.T) {
 	t.Parallel()
 	same := llmtest.Calls(llmtest.Call{ID: "call_0", Name: "noop", Arguments: `{}`}, llmtest.Call{ID: "call_1", Name: "noop", Arguments: `{}`})
 	b := setup(t, same, same, llmtest.Text("one"), same, llmtest.Text("two"))
@@ -232,7 +232,7 @@ func TestCompleteNamesCallsAnew(t *testing.T) {
 	require.Empty(t, b.model.Invalid())
 }
 
-func TestCompleteMendsNamesThatNoToolCanHave(t *testing.T) {
+func TestCompleteRepairsInvalidToolNames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, calls(1, "functions.<exec> ü"+strings.Repeat("x", 100), `{}`), llmtest.Text("I see"))
 	b.asked(t)
@@ -244,7 +244,7 @@ func TestCompleteMendsNamesThatNoToolCanHave(t *testing.T) {
 	require.Empty(t, b.model.Invalid())
 }
 
-func TestCompleteDoesNotRunACallThatWasCut(t *testing.T) {
+func TestCompleteDoesNotRunATruncatedCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t, calls(2, "count", `{"text":"half of wha`).Finish("length"), llmtest.Text("I see"))
 	ran := 0
@@ -297,7 +297,7 @@ func TestCompleteThatPanicsEndsTheTurn(t *testing.T) {
 	require.Contains(t, failed(t, err).Message(), "index out of range")
 }
 
-func TestCompleteWithoutItsWorkspaceIsTriedAgain(t *testing.T) {
+func TestCompleteWithoutItsWorkspaceIsRetried(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	require.NoError(t, os.RemoveAll(b.workspace))

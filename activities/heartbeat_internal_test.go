@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
-func TestAliveTellsWhyAnActivityEnded(t *testing.T) {
+func TestHeartbeatReportsWhyAnActivityEnded(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string

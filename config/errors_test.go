@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 )
 
-func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
+func TestErrorsContainTheirPosition(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, yaml string
@@ -172,7 +172,7 @@ func TestMetricsMayBeReadFromOtherMachines(t *testing.T) {
 	require.NoError(t, cfg.Validate())
 }
 
-func TestVariablesThatKubernetesAddsAreNoSettings(t *testing.T) {
+func TestVariablesThatKubernetesAddsAreIgnored(t *testing.T) {
 	t.Parallel()
 	cfg, err := load("", "HOLDFAST_SERVICE_HOST=10.0.0.1", "HOLDFAST_SERVICE_PORT=80", "HOLDFAST_API_SERVICE_PORT_HTTP=80",
 		"HOLDFAST_PORT=tcp://10.0.0.1:80", "HOLDFAST_PORT_80_TCP=tcp://10.0.0.1:80", "HOLDFAST_PORT_80_TCP_PROTO=tcp",

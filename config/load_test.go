@@ -21,7 +21,7 @@ func load(yaml string, environ ...string) (config.Config, error) {
 	return config.Load(strings.NewReader(yaml), config.Options{Home: "/h", Environ: environ, Providers: providers()})
 }
 
-func TestNothingSetIsTheDefaults(t *testing.T) {
+func TestAnEmptyConfigHasTheDefaults(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "# only a comment\n", "---\n", "agent:\nproviders: {}\n", "agent: {max_iterations: }"} {
 		cfg, err := load(text, "PATH=/bin", "HOLDFAST_LOG_LEVEL=")

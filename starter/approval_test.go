@@ -27,7 +27,7 @@ func (b *bundle) ask(t *testing.T) domain.Approval {
 	return asked
 }
 
-func TestAWordIsAnAnswerWhereAQuestionWaits(t *testing.T) {
+func TestAWordIsAnAnswerIfAQuestionIsOpen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	asked := b.ask(t)

@@ -47,7 +47,7 @@ func TestWhoIsAnswered(t *testing.T) {
 	}
 }
 
-func TestRefusedSendersAreTold(t *testing.T) {
+func TestRejectedSendersAreNotified(t *testing.T) {
 	t.Parallel()
 	ben := func(p *chat.Post) { p.Sender, p.Thread = "ben", "t1" }
 	whisper := func(p *plain) chat.Platform { return whisperer{p} }

@@ -177,7 +177,7 @@ func TestPolling(t *testing.T) {
 	require.Equal(t, []string{"five", "four", "one", "six", "three", "two"}, texts, "each once")
 }
 
-func TestPollingEndsWhenThePlatformRefusesForGood(t *testing.T) {
+func TestPollingEndsAfterAPermanentError(t *testing.T) {
 	t.Parallel()
 	platform := newPlain()
 	refused := &remote.Error{Service: "fake", Status: 401, Err: errDown}

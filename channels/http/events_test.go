@@ -99,7 +99,7 @@ func (unseen) Watch(ctx context.Context, _ string, _ func(event.Event)) error {
 	return ctx.Err()
 }
 
-func TestWhatHasEndedIsToldWithoutWatching(t *testing.T) {
+func TestEndedMessagesAreReportedWithoutWatching(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.Options{}, nil)
 	channel, err := http.New(http.Options{Listen: "127.0.0.1:0"})

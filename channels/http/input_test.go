@@ -64,7 +64,7 @@ func TestBadInputIsRejectedWithAReason(t *testing.T) {
 	require.Empty(t, s.backend.Accepted())
 }
 
-func TestTextsAreTakenWhole(t *testing.T) {
+func TestTextsAreAcceptedInFull(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"1 MB":                     strings.Repeat("é", 1<<19),

@@ -54,7 +54,7 @@ func TestAQuestionSaysHowItWasAnswered(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotAnswerIsTold(t *testing.T) {
+func TestUnauthorizedAnswersAreExplained(t *testing.T) {
 	t.Parallel()
 	const refused = "You may not answer this: slack:U0BEN, http:operator may."
 	s := sendingTo(t, slack.Options{})
@@ -85,7 +85,7 @@ func TestAQuestionThatCannotBeChanged(t *testing.T) {
 
 var question = event.Event{Kind: event.Approval, ID: questionID, Tool: "exec", Text: "touch a"}
 
-func TestNothingPretendsToWorkWhileAPersonIsAsked(t *testing.T) {
+func TestNoProgressIsShownWhileAPersonIsAsked(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t, func(c *slack.Channel) {
 		draftless(c)

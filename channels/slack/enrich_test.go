@@ -302,7 +302,7 @@ func TestEnrichFails(t *testing.T) {
 	})
 }
 
-func TestTheTokenGoesToNobodyElse(t *testing.T) {
+func TestTheTokenIsSentOnlyToSlack(t *testing.T) {
 	t.Parallel()
 	s := sendingTo(t, slack.Options{})
 	var seen []string

@@ -108,7 +108,7 @@ func TestWhichMessagesAreAnswered(t *testing.T) {
 	})
 }
 
-func TestWhatIsWrittenIsTold(t *testing.T) {
+func TestWritesAreReported(t *testing.T) {
 	t.Parallel()
 	r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{AllowBots: []string{"B0ALERTS"}}})
 	tests := []struct {

@@ -78,7 +78,7 @@ func TestARetryIsNeverDropped(t *testing.T) {
 	})
 }
 
-func TestOneConversationIsInOrderAndHoldsUpNoOther(t *testing.T) {
+func TestOneConversationIsInOrderAndBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
 		gate := &gated{gate: make(chan struct{}), entered: make(chan struct{}, 1)}

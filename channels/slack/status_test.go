@@ -38,7 +38,7 @@ func TestStatusInAThread(t *testing.T) {
 	require.Empty(t, s.Calls("reactions.add"))
 }
 
-func TestStatusIsSetAnewBeforeItLapses(t *testing.T) {
+func TestStatusIsRenewedBeforeItLapses(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t, func(c *slack.Channel) {
 		draftless(c)
@@ -137,7 +137,7 @@ func TestReactionsThatAreThereOrGone(t *testing.T) {
 	require.True(t, slices.Contains(s.reactions(a), "white_check_mark"))
 }
 
-func TestWhatIsAnsweredAtOnceShowsNothing(t *testing.T) {
+func TestImmediateAnswersShowNoProgress(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t, func(c *slack.Channel) { c.Notice(time.Hour) })
 	a := s.ask(slacktest.DM)

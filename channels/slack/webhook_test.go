@@ -113,7 +113,7 @@ func TestTheEndpoint(t *testing.T) {
 	require.Nil(t, r.channel.Addr())
 }
 
-func TestAnAddressThatIsTaken(t *testing.T) {
+func TestAnAddressInUse(t *testing.T) {
 	t.Parallel()
 	r := receive(t, slack.ModeHTTP, receivingSetup{})
 	second, err := slack.New(slack.Options{Mode: slack.ModeHTTP, BotToken: "xoxb-1", SigningSecret: "s", Listen: r.channel.Addr().String(), APIURL: r.APIURL()})

@@ -88,7 +88,7 @@ func TestChatHostsTheAgent(t *testing.T) {
 	require.EqualError(t, err, "the message is empty")
 }
 
-func TestChatShowsTheReplyThatItsPredecessorMissed(t *testing.T) {
+func TestChatShowsAReplyThatTheLastChatMissed(t *testing.T) {
 	t.Parallel()
 	model := llmtest.NewServer(t, llmtest.Hang(), llmtest.Text("done at last"))
 	cfg := chatHome(t, model.URL)

@@ -110,7 +110,7 @@ func TestMetrics(t *testing.T) {
 	require.Less(t, len(values), 1000, "series")
 }
 
-func TestMetricsOnAPortThatIsTaken(t *testing.T) {
+func TestMetricsOnAPortInUse(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

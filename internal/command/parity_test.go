@@ -285,9 +285,9 @@ func TestNewIsAnsweredAtOnce(t *testing.T) {
 	}, patience, 20*time.Millisecond, "it goes on after a restart")
 }
 
-// TestPeopleDoNotShareWhatTheySaid consolidates one person's messages and
+// TestPeopleDoNotShareConversations consolidates one person's messages and
 // lets two people search for them.
-func TestPeopleDoNotShareWhatTheySaid(t *testing.T) {
+func TestPeopleDoNotShareConversations(t *testing.T) {
 	t.Parallel()
 	longest, push := 0, channeltest.NewMemory("memory")
 	model := remembering(t, &longest)

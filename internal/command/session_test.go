@@ -121,7 +121,7 @@ func TestNewStopsTheTurn(t *testing.T) {
 	require.Equal(t, "fresh, of 2 messages", n.ask(t, "main", "hello").Text, "the system prompt and the new message")
 }
 
-func TestStatusTellsWhatRuns(t *testing.T) {
+func TestStatusReportsRunningWork(t *testing.T) {
 	t.Parallel()
 	model := llmtest.NewServer(t, llmtest.Hang(), llmtest.Text("unused"))
 	n := startNode(t, model.URL)

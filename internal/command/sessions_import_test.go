@@ -182,7 +182,7 @@ func TestImportSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestAnImportedConversationGoesOn(t *testing.T) {
+func TestAnImportedConversationContinues(t *testing.T) {
 	t.Parallel()
 	requests := make(chan llmtest.Request, 2)
 	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {

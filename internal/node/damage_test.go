@@ -14,9 +14,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
-// TestADamagedStoreIsNoticedAtTheStart: with some pages overwritten it can be
+// TestADamagedStoreIsReportedAtStartup: with some pages overwritten it can be
 // opened and accepts messages, but not answer them.
-func TestADamagedStoreIsNoticedAtTheStart(t *testing.T) {
+func TestADamagedStoreIsReportedAtStartup(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default(t.TempDir())
 	cfg.Model = DemoModel

@@ -76,7 +76,7 @@ func TestRecover(t *testing.T) {
 	require.Equal(t, 0, recover("dead/"), "a closed workflow has nothing to take back")
 }
 
-func TestRecoverFindsWhatIsNotNamed(t *testing.T) {
+func TestRecoverFindsUnlistedWorkflows(t *testing.T) {
 	t.Parallel()
 	engine := enginetest.Start(t)
 	never := make(chan struct{})

@@ -50,7 +50,7 @@ func onSlack(t *testing.T, out string) string {
 	return strings.Join(lines, "")
 }
 
-func TestDoctorOnASoundSlack(t *testing.T) {
+func TestDoctorOnAWorkingSlack(t *testing.T) {
 	t.Parallel()
 
 	t.Run("that is off", func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm"
 )
 
-func TestModelsAreNamedForGood(t *testing.T) {
+func TestModelNamesArePermanent(t *testing.T) {
 	t.Parallel()
 	m := &models{log: slog.New(slog.DiscardHandler), cfg: config.Default(t.TempDir())}
 	for _, row := range llm.Registry() {

@@ -95,7 +95,7 @@ func (b *jobsBundle) keep(t *testing.T, done func() bool) {
 	<-ended
 }
 
-func TestIntervalsBeyondWhatThereIs(t *testing.T) {
+func TestIntervalsBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	b := startJobs(t)
 	b.turn(t, "m1", "c1", "ana", "")

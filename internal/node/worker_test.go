@@ -24,7 +24,7 @@ import (
 	"github.com/holdfast-ai/holdfast/worker"
 )
 
-func TestNewWantsSomethingToServe(t *testing.T) {
+func TestNewRequiresSomethingToServe(t *testing.T) {
 	t.Parallel()
 	_, err := worker.New(worker.Options{Agent: &activities.Agent{}})
 	require.Error(t, err)
@@ -35,9 +35,9 @@ func TestNewWantsSomethingToServe(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestStopGivesBackWhatRuns stops a worker in the middle of a model call: the
+// TestStopReleasesRunningActivities stops a worker in the middle of a model call: the
 // next one goes on at once, not after a heartbeat timeout, and delivers.
-func TestStopGivesBackWhatRuns(t *testing.T) {
+func TestStopReleasesRunningActivities(t *testing.T) {
 	t.Parallel()
 	engine := enginetest.Start(t, protocol.SearchChannel, protocol.SearchSession, protocol.SearchSender)
 	model := llmtest.NewServer(t, llmtest.Hang(), llmtest.Text("hello"))

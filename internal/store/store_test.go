@@ -89,7 +89,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestDamageInTheMiddleOfTheFileIsSaid(t *testing.T) {
+func TestDamageInTheMiddleOfTheFileIsReported(t *testing.T) {
 	t.Parallel()
 	path := sqlite(t)
 	s, err := store.Open(t.Context(), store.Options{DSN: path})

@@ -53,7 +53,7 @@ func TestUploadsThatFail(t *testing.T) {
 	require.Empty(t, s.Posted())
 }
 
-func TestAPersonsFile(t *testing.T) {
+func TestAFileOfAPerson(t *testing.T) {
 	t.Parallel()
 	s := slacktest.Start(t)
 	socket, _ := connect(t, s)
