@@ -118,7 +118,7 @@ func TestDeliver(t *testing.T) {
 		require.Equal(t, 1, memory.Lookups())
 	})
 
-	t.Run("that was refused for now leaves nothing to look for", func(t *testing.T) {
+	t.Run("that was temporarily rejected leaves nothing to look for", func(t *testing.T) {
 		t.Parallel()
 		b, in := replied(t)
 		_, err := deliver(t, b, sender(func(domain.Outbound) (channels.Sent, error) {
