@@ -67,7 +67,7 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	}
 	ended := begun.Turn.Status != domain.TurnRunning
 	switch {
-	case begun.Answered, ended && arrivedLate(begun.Inbound, in.Messages):
+	case begun.Answered, ended && (arrivedLate(begun.Inbound, in.Messages) || callsTools(begun.Completion)):
 		return protocol.CompleteResult{Answered: true, Outbox: begun.Turn.Outbox}, nil
 	case begun.Completion != nil:
 		return a.completed(ctx, in.Session, begun.Turn, *begun.Completion), nil
@@ -101,6 +101,11 @@ func arrivedLate(taken []domain.Inbound, messages []string) bool {
 	return slices.ContainsFunc(messages, func(id string) bool {
 		return !slices.ContainsFunc(taken, func(m domain.Inbound) bool { return m.ID == id })
 	})
+}
+
+// callsTools reports whether a completion is not its turn's last.
+func callsTools(completion *domain.Message) bool {
+	return completion != nil && len(completion.ToolCalls) > 0
 }
 
 // call makes the model call, stores the completion and updates the turn's totals in begun.

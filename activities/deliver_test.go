@@ -91,6 +91,35 @@ func TestFirstAttempt(t *testing.T) {
 		require.Len(t, memory.Posted(), 2)
 	})
 
+	t.Run("is made by the first Complete of a turn or command that has ended", func(t *testing.T) {
+		t.Parallel()
+		b, memory := setupPush(t, llmtest.Calls(llmtest.Call{ID: "1", Name: "list_dir", Arguments: `{"path":"."}`}), llmtest.Text("hello"))
+		memory.Fail(3)
+		_, err := b.complete(t, "m1", 1, "m1")
+		require.NoError(t, err)
+		_, err = b.complete(t, "m1", 2)
+		require.NoError(t, err)
+		for id, text := range map[string]string{"m2": "/help", "m3": "fail"} {
+			b.accept(t, id, text, true)
+		}
+		_, err = execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{Session: session, Message: "m2", Command: domain.CommandHelp})
+		require.NoError(t, err)
+		_, err = execute[protocol.EndTurnResult](t, b.agent.EndTurn, protocol.EndTurnInput{
+			Session: session, Turn: "m3", Messages: []string{"m3"}, Ending: protocol.EndingFailed, Reason: "It failed.",
+		})
+		require.NoError(t, err)
+		require.Empty(t, memory.Posted())
+		for i, id := range []string{"m1", "m2", "m3"} {
+			result, err := b.complete(t, id, 1, id)
+			require.NoError(t, err)
+			require.True(t, result.Answered || result.Final)
+			require.Empty(t, result.Calls)
+			require.Empty(t, result.Outbox)
+			require.Len(t, memory.Posted(), i+1)
+		}
+		require.Equal(t, 2, b.model.Count())
+	})
+
 	t.Run("is not repeated while a stopped turn's Complete makes it", func(t *testing.T) {
 		t.Parallel()
 		b, memory := setupPush(t, llmtest.Text("hello"))

@@ -25,12 +25,15 @@ func slackTurn(t *testing.T, answer string, pause time.Duration) *llmtest.Server
 	})
 }
 
-// crashed asks something in a channel, waits until the process died of it, starts
-// it again, and checks that it answers once.
-func (h *slackHome) crashed(t *testing.T, model *llmtest.Server, first *process, answer string, requests int) {
+// crashed asks something in a channel, waits until the process died of it, calls died,
+// starts the process again, and checks that it answers once.
+func (h *slackHome) crashed(t *testing.T, model *llmtest.Server, first *process, answer string, requests int, died ...func(*testing.T)) {
 	t.Helper()
 	asked := h.slack.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" do it")
 	first.awaitExit(t)
+	for _, f := range died {
+		f(t)
+	}
 	second := h.start(t)
 	said := replies(t, h.slack, slacktest.General, asked.TS, 1)
 	require.Equal(t, answer, said[0])
@@ -93,6 +96,23 @@ func TestSlackCrash(t *testing.T) {
 			first := h.start(t, dieAt(point))
 			h.connected(t)
 			h.crashed(t, model, first, "all done", 2)
+		})
+	}
+}
+
+// TestSlackCrashWithLostEngine kills the real program between storing the reply and
+// recording its delivery, and deletes the engine's data: the reply is posted once.
+func TestSlackCrashWithLostEngine(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"complete.stored:2", "deliver.claimed", "deliver.sent"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			server := slacktest.Start(t, retries)
+			model := slackTurn(t, "all done", 0)
+			h := newSlackHome(t, model.URL, server, slack.ModeSocket)
+			first := h.start(t, dieAt(point))
+			h.connected(t)
+			h.crashed(t, model, first, "all done", 2, h.loseEngine)
 		})
 	}
 }

@@ -16,14 +16,17 @@ const (
 	// workflowAge is how old a turn or subagent is before its workflow is looked for: a
 	// subagent's workflow starts a moment after its row is stored.
 	workflowAge = 30 * time.Second
+	// deliveryAge is the age up to which a reply is delivered.
+	deliveryAge = 24 * time.Hour
 	// claimLimit bounds what a pass claims of each kind.
 	claimLimit = 500
 )
 
 // Reconcile brings workflows in line with the store until ctx ends. It signals messages
 // that no turn consumes, restarts the workflows of turns and subagents that the engine
-// has lost, and ends turns and subagents whose workflow has closed. Several processes may
-// run it concurrently: each claims the rows it works on.
+// has lost, ends turns and subagents whose workflow has closed, and delivers replies whose
+// workflow is lost or closed. Several processes may run it concurrently: each claims the
+// rows it works on.
 func (d *Dispatcher) Reconcile(ctx context.Context) {
 	ticker := time.NewTicker(reconcileInterval)
 	defer ticker.Stop()
@@ -47,10 +50,12 @@ func (d *Dispatcher) ReconcileAll(ctx context.Context) {
 	d.reconcile(ctx, store.Claim{Before: now, Due: now.AddDate(100, 0, 0), Until: now.Add(claimTime), Limit: claimLimit})
 }
 
-// reconcile is one pass. What fails is logged and left to a later pass.
+// reconcile is one pass. What fails is logged and left to a later pass. Turns come first: a
+// run that starts for a reply or message would hide that a turn has lost its own.
 func (d *Dispatcher) reconcile(ctx context.Context, claim store.Claim) {
 	d.report(ctx, "turns not reconciled", d.reconcileTurns(ctx, claim))
 	d.report(ctx, "subagents not reconciled", d.reconcileSubagents(ctx, claim))
+	d.report(ctx, "replies not reconciled", d.reconcileReplies(ctx, claim))
 	d.report(ctx, "messages not reconciled", d.reconcileMessages(ctx, claim))
 }
 

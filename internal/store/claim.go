@@ -13,7 +13,7 @@ import (
 // Claim selects the rows that a process claims to reconcile. Rows that another transaction is
 // claiming are skipped.
 type Claim struct {
-	Before time.Time // turns and subagents that began before
+	Before time.Time // turns and subagents that began before, replies stored before
 	Due    time.Time // whose last claim, or delay, ended by then
 	Until  time.Time // when this claim ends
 	Limit  int
@@ -42,6 +42,19 @@ func (s *Store) ClaimTurns(ctx context.Context, c Claim) ([]domain.Turn, error) 
 		WHERE status = 'running' AND started_at < $2 AND claimed_until <= $3 ORDER BY seq LIMIT $4%s)
 		RETURNING `+turnColumns, c.Until, c.Before, c.Due, c.Limit)
 	slices.SortFunc(all, func(a, b domain.Turn) int { return a.StartedAt.Compare(b.StartedAt) })
+	return all, err
+}
+
+// ClaimUndelivered claims ended turns whose reply was stored after since and is not delivered,
+// oldest first. A reply that was stored or claimed for delivery after c.Before is skipped.
+// A claim lasts as long again as the reply is old.
+func (s *Store) ClaimUndelivered(ctx context.Context, c Claim, since time.Time) ([]domain.Turn, error) {
+	all, err := claim(ctx, s, "claim undelivered replies", scanDomainTurn, `UPDATE turns SET claimed_until = $1 - ended_at + $1
+		WHERE id IN (SELECT turns.id FROM outbox JOIN turns ON turns.id = outbox.turn AND turns.outbox = outbox.id
+			WHERE outbox.state = 'pending' AND outbox.parent = '' AND outbox.created_at > $5 AND outbox.created_at < $2
+				AND outbox.claimed_at < $2 AND turns.claimed_until <= $3 ORDER BY outbox.created_at LIMIT $4%s)
+		RETURNING `+turnColumns, c.Until, c.Before, c.Due, c.Limit, since)
+	slices.SortFunc(all, func(a, b domain.Turn) int { return a.EndedAt.Compare(b.EndedAt) })
 	return all, err
 }
 

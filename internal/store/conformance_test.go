@@ -23,6 +23,7 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"returns the preceding unconsumed message":            previous,
 		"lets processes share the rows to reconcile":          reconcileClaims,
 		"sweeps unconsumed messages":                          sweep,
+		"claims replies that are not delivered":               undelivered,
 		"begins a turn":                                       begin,
 		"begins a step again without changes":                 beginAgain,
 		"recovers from a panic in a transaction":              beginPanics,

@@ -5,6 +5,10 @@ import (
 	"context"
 	"sync"
 
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -17,6 +21,7 @@ type Engine struct {
 
 	mu      sync.Mutex
 	refuse  func(protocol.MessageRef) error
+	states  map[string]enumspb.WorkflowExecutionStatus
 	signals []protocol.MessageRef
 	options []client.StartWorkflowOptions
 }
@@ -38,6 +43,29 @@ func (e *Engine) SignalWithStartWorkflow(
 	}
 	e.signals, e.options = append(e.signals, message), append(e.options, options)
 	return nil, nil
+}
+
+// DescribeWorkflowExecution implements [client.Client].
+func (e *Engine) DescribeWorkflowExecution(_ context.Context, workflowID, _ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	state, known := e.states[workflowID]
+	if !known {
+		return nil, serviceerror.NewNotFound("no such workflow")
+	}
+	return &workflowservice.DescribeWorkflowExecutionResponse{
+		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Status: state},
+	}, nil
+}
+
+// SetState sets the state of a workflow. Others are unknown.
+func (e *Engine) SetState(workflowID string, state enumspb.WorkflowExecutionStatus) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.states == nil {
+		e.states = map[string]enumspb.WorkflowExecutionStatus{}
+	}
+	e.states[workflowID] = state
 }
 
 // ScheduleClient implements [client.Client].

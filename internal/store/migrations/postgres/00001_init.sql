@@ -142,6 +142,7 @@ CREATE TABLE outbox (
 );
 CREATE INDEX outbox_parts ON outbox (parent, idx) WHERE parent <> '';
 CREATE INDEX outbox_turn ON outbox (turn);
+CREATE INDEX outbox_pending ON outbox (created_at) WHERE state = 'pending' AND parent = '';
 CREATE INDEX outbox_kept ON outbox (channel, chat) WHERE state = 'kept';
 
 CREATE TABLE drafts (
