@@ -115,8 +115,25 @@ func (r Rule) compile() (rule, error) {
 }
 
 func (r rule) matches(c Call) bool {
-	named := r.tool == "*" || r.tool == c.Tool || strings.HasPrefix(c.Tool, r.tool+"_") || r.tool == Destructive && c.Destructive
+	named := r.covers(c.Tool) || r.tool == Destructive && c.Destructive
 	return named && (r.match == nil || r.match.MatchString(strings.TrimSpace(c.Title)))
+}
+
+// covers reports whether the rule is about a tool, by its name.
+func (r rule) covers(tool string) bool {
+	return r.tool == "*" || r.tool == tool || strings.HasPrefix(tool, r.tool+"_")
+}
+
+// Unmatched returns the tools of rules that are about none of the named ones, such as
+// misspelled names. Rules about MCP tools are left out: their servers may be down.
+func (p Policy) Unmatched(names []string) []string {
+	var unmatched []string
+	for _, r := range p.rules {
+		if r.tool != Destructive && !strings.HasPrefix(r.tool+"_", "mcp_") && !slices.ContainsFunc(names, r.covers) {
+			unmatched = append(unmatched, r.tool)
+		}
+	}
+	return unmatched
 }
 
 // Verdict returns the decision about a call.

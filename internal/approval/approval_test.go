@@ -104,3 +104,14 @@ func TestParse(t *testing.T) {
 		require.EqualError(t, err, problem, text)
 	}
 }
+
+func TestUnmatched(t *testing.T) {
+	t.Parallel()
+	var rules []approval.Rule
+	for _, tool := range []string{"exce", "exec", "web", "*", "mcp", "mcp_github", approval.Destructive, "web_"} {
+		rules = append(rules, approval.Rule{Tool: tool, Do: approval.Ask})
+	}
+	policy, err := approval.New(rules, time.Hour, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"exce", "web_"}, policy.Unmatched([]string{"exec", "exec_start", "web_fetch"}))
+}

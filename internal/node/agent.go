@@ -33,6 +33,9 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range approvals.Unmatched(tools.Names()) {
+		n.log.Warn("an approval rule has no effect: no tool has this name", "tool", name, "tools", tools.Names())
+	}
 	others := &models{cfg: n.Config, log: n.log, metrics: n.metrics}
 	n.onClose(others.close)
 	return activities.NewAgent(activities.AgentOptions{

@@ -61,6 +61,9 @@ func (r *Registry) Lookup(ctx context.Context, name string) (Tool, error) {
 	return Tool{}, fmt.Errorf("unknown tool %q; available: %s", name, strings.Join(names, ", "))
 }
 
+// Names returns the names of the registered tools, sorted; not those of sources.
+func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.tools)) }
+
 // Specs returns the descriptions of the tools for the model, sorted by name so that
 // prompts stay cacheable.
 func (r *Registry) Specs(ctx context.Context) []llm.ToolSpec {
