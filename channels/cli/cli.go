@@ -152,5 +152,5 @@ func (c *Conversation) Unseen() ([]Note, error) { return c.notes.list() }
 
 // newID returns an ID that sorts after the IDs made before it.
 func newID() string {
-	return fmt.Sprintf("cli-%x-%s", time.Now().UnixMilli(), rand.Text())
+	return fmt.Sprintf("cli-%x-%s", time.Now().UnixNano(), rand.Text())
 }

@@ -39,7 +39,7 @@ func tune() {
 	if flag.Lookup("test.bench").Value.String() != "" {
 		return
 	}
-	testrun.Parallel(max(12, 3*runtime.GOMAXPROCS(0)))
+	testrun.Parallel(max(6, 2*runtime.GOMAXPROCS(0)))
 	const gcPercent = 400
 	debug.SetGCPercent(gcPercent)
 	_ = os.Setenv("GOGC", strconv.Itoa(gcPercent)) // [newHome] passes it on
