@@ -146,10 +146,10 @@ func (o *Outbox) deliverParts(ctx context.Context, out domain.Outbound, parts []
 				return out, err
 			}
 		}
-		switch part.State {
-		case domain.OutboxFailed:
+		if part.State == domain.OutboxFailed {
 			return o.failed(ctx, out, part.Error)
-		case domain.OutboxKept:
+		}
+		if part.State == domain.OutboxKept {
 			return o.keep(ctx, out, part.Error)
 		}
 		if i == 0 {

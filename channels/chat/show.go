@@ -11,12 +11,12 @@ func (t *turn) start(concluding <-chan struct{}) {
 		return
 	}
 	before, done := t.done, make(chan struct{})
-	ctx, stop := context.WithCancel(context.Background()) //nolint:contextcheck // a display outlives the activity that starts it
+	ctx, stop := context.WithCancel(context.Background())
 	t.stop, t.done = stop, done
 	go func() {
 		defer close(done)
 		if await(ctx, concluding) {
-			await(context.Background(), before)
+			await(context.Background(), before) //nolint:contextcheck // the earlier display ends by itself
 			t.run(ctx)
 		}
 	}()

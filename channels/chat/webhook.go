@@ -92,7 +92,7 @@ func (w *Webhook) Serve(ctx context.Context, in Inbox) error {
 		w.Logger.Warn("messages were still being accepted", "err", err)
 		_ = server.Close() // an error cannot be reported
 	}
-	<-failed
+	<-failed //nolint:errcheck // always ErrServerClosed after Shutdown
 	w.Logger.Info("stopped")
 	return nil
 }

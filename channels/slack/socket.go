@@ -64,7 +64,7 @@ func (p *platform) receiveSocket(ctx context.Context, in chat.Inbox) error {
 			}
 			chat.Sleep(connection, lastAcks)
 			disconnect()
-			<-ended
+			<-ended //nolint:errcheck // the connection was ended here
 			s.acks.Wait()
 			p.log.Info("stopped")
 			return nil
@@ -139,7 +139,7 @@ func (s *socket) handle(ctx context.Context, request *socketmode.Request) {
 	done := func(reply any, err error) {
 		switch {
 		case err == nil:
-			s.ack(request.EnvelopeID, reply)
+			s.ack(request.EnvelopeID, reply) //nolint:contextcheck // what was accepted is acknowledged even if ctx has ended
 		case ctx.Err() == nil:
 			s.log.Error("not acknowledged, slack will deliver it again", "type", request.Type, "retry", request.RetryAttempt, "err", err)
 		}

@@ -93,7 +93,7 @@ func chat(ctx context.Context, cfg config.Config, log *slog.Logger, o chatOption
 	}
 	var progress *cli.Progress
 	if !o.logs {
-		progress = cli.NewProgress(o.stderr)
+		progress = cli.NewProgress(o.stderr) //nolint:contextcheck // Stop ends it
 	}
 	defer progress.Stop()
 	progress.Show("starting")
@@ -139,7 +139,7 @@ func (o chatOptions) talk(ctx context.Context, cfg config.Config, c *cli.Convers
 		lines.Prompt = "› "
 	}
 	if !o.logs {
-		lines.Progress = func() *cli.Progress { return cli.NewProgress(o.stderr) }
+		lines.Progress = func() *cli.Progress { return cli.NewProgress(o.stderr) } //nolint:contextcheck // Stop ends it
 	}
 	return cli.Lines(ctx, c, lines)
 }

@@ -76,7 +76,7 @@ func sessionRows(ctx context.Context, stored *store.Store, limit int) (rows []se
 
 func (r sessionRow) cells() []any {
 	return []any{
-		oneLine(r.Key, keyLimit), r.Turns, r.Messages, r.Usage.Tokens(), domain.Dollars(r.Cost, r.Unpriced),
+		oneLine(r.Key, keyLimit), r.Turns, r.Messages, r.Tokens(), domain.Dollars(r.Cost, r.Unpriced),
 		shownTime(r.UpdatedAt), yesNo(r.Running),
 	}
 }

@@ -156,7 +156,7 @@ func detail(session domain.Session, turns []numberedTurn, messages []domain.Mess
 		sessionRow: sessionRow{Session: session}, TurnRows: make([]turnRow, len(turns)), Rows: make([]messageRow, len(messages)),
 	}
 	for i, t := range turns {
-		d.TurnRows[i] = turnRow{numberedTurn: t, Tokens: t.Usage.Tokens()}
+		d.TurnRows[i] = turnRow{numberedTurn: t, Tokens: t.Tokens()}
 	}
 	for i, m := range messages {
 		d.Rows[i] = messageRow{m, m.Failed}
@@ -173,7 +173,7 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 	}
 	fmt.Fprintf(w, "session   %s%s\n", oneLine(d.Key, keyLimit), running)
 	fmt.Fprintf(w, "stored    %d turns, %d messages, %d tokens, cost %s, last used %s\n",
-		d.Turns, d.Messages, d.Usage.Tokens(), domain.Dollars(d.Cost, d.Unpriced), shownTime(d.UpdatedAt))
+		d.Turns, d.Messages, d.Tokens(), domain.Dollars(d.Cost, d.Unpriced), shownTime(d.UpdatedAt))
 	if d.Model != "" {
 		fmt.Fprintf(w, "model     %s; reset it with /model default\n", oneLine(d.Model, keyLimit))
 	}

@@ -25,7 +25,7 @@ type Spent struct {
 
 // AddCall adds one model call. cost counts if priced.
 func (s *Spent) AddCall(usage Usage, cost int64, priced bool) {
-	s.Usage.add(usage)
+	s.add(usage)
 	if priced {
 		s.Cost += cost
 	} else {
@@ -44,7 +44,7 @@ type Totals struct {
 func (t *Totals) Add(more Totals) {
 	t.Calls += more.Calls
 	t.CachedTokens += more.CachedTokens
-	t.Usage.add(more.Usage)
+	t.add(more.Usage)
 	t.Cost += more.Cost
 	t.Unpriced += more.Unpriced
 }

@@ -125,7 +125,7 @@ func (n *Node) openWorker(ctx context.Context) error {
 	if n.worker, err = worker.New(worker.Options{Client: n.Temporal.SDK(), Agent: agent, Outboxes: outboxes}); err != nil {
 		return err
 	}
-	if err := n.worker.Start(); err != nil {
+	if err := n.worker.Start(); err != nil { //nolint:contextcheck // the worker outlives the start
 		return err
 	}
 	n.onClose(n.worker.Stop)

@@ -67,7 +67,7 @@ func completionRace(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.True(t, seen[turn.Reply])
 	require.Equal(t, 1, turn.Steps)
-	require.Equal(t, 10, turn.Usage.PromptTokens)
+	require.Equal(t, 10, turn.PromptTokens)
 }
 
 func usage(t *testing.T, b *bundle) {

@@ -22,7 +22,7 @@ const sessionQuery = `SELECT s.key, s.channel, s.epoch, s.created_at, s.updated_
 
 func scanSession(rows *sql.Rows) (s domain.Session, err error) {
 	return s, rows.Scan(&s.Key, &s.Channel, &s.Epoch, stamp{&s.CreatedAt}, stamp{&s.UpdatedAt}, &s.Model,
-		&s.Turns, &s.Messages, &s.Usage.PromptTokens, &s.Usage.CompletionTokens, &s.Cost, &s.Unpriced)
+		&s.Turns, &s.Messages, &s.PromptTokens, &s.CompletionTokens, &s.Cost, &s.Unpriced)
 }
 
 // Sessions returns the most recently used sessions, newest first.

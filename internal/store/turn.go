@@ -30,7 +30,7 @@ const turnColumns = `seq, id, session, channel, epoch, status, sender, chat, thr
 func scanTurn(rows *sql.Rows) (t turnRow, err error) {
 	return t, rows.Scan(&t.seq, &t.ID, &t.Session, &t.channel, &t.Epoch, &t.Status, &t.Sender, &t.chat, &t.thread,
 		&t.push, &t.Reply, &t.Outbox, &t.WorkflowID, &t.RunID, stamp{&t.StartedAt}, stamp{&t.EndedAt},
-		&t.Usage.PromptTokens, &t.Usage.CompletionTokens, &t.Steps, &t.prompt, &t.Cost, &t.Scope, &t.Model, &t.Unpriced)
+		&t.PromptTokens, &t.CompletionTokens, &t.Steps, &t.prompt, &t.Cost, &t.Scope, &t.Model, &t.Unpriced)
 }
 
 func scanDomainTurn(rows *sql.Rows) (domain.Turn, error) {
@@ -64,7 +64,7 @@ func (r *runner) updateTurn(ctx context.Context, t turnRow) error {
 	_, err := r.exec(ctx, `UPDATE turns SET status = $2, push = $3, reply = $4, outbox = $5, ended_at = $6,
 		prompt_tokens = $7, completion_tokens = $8, steps = $9, prompt = $10, cost = $11, unpriced = $12 WHERE id = $1`,
 		t.ID, string(t.Status), t.push, t.Reply, t.Outbox, t.EndedAt,
-		t.Usage.PromptTokens, t.Usage.CompletionTokens, t.Steps, t.prompt, t.Cost, t.Unpriced)
+		t.PromptTokens, t.CompletionTokens, t.Steps, t.prompt, t.Cost, t.Unpriced)
 	return err
 }
 
