@@ -68,7 +68,7 @@ func (a *Agent) closeQuestion(ctx context.Context, asked domain.Approval) bool {
 	return closed
 }
 
-// closeQuestions updates the messages of questions that nobody answered. A failure does not
+// closeQuestions updates the messages of unanswered questions. A failure does not
 // matter: a click updates them, too.
 func (a *Agent) closeQuestions(ctx context.Context, all ...domain.Approval) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)

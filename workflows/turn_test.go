@@ -95,7 +95,7 @@ func turnAt(b *bench, step int) protocol.SessionInput {
 func TestContinueAsNew(t *testing.T) {
 	t.Parallel()
 
-	t.Run("in the middle of a turn it goes on where it was", func(t *testing.T) {
+	t.Run("in the middle of a turn it continues where it stopped", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(

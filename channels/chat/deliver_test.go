@@ -168,7 +168,7 @@ func TestPolling(t *testing.T) {
 	r = open()
 	accepted(r, 6)
 	require.NoError(t, r.stop())
-	require.NotContains(t, box.fetched, "", "it goes on where it was")
+	require.NotContains(t, box.fetched, "", "it resumes at the stored cursor")
 	var texts []string
 	for _, msg := range backend.Accepted() {
 		texts = append(texts, msg.Text)

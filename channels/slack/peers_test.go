@@ -178,7 +178,7 @@ func TestEmulate(t *testing.T) {
 	require.Len(t, got.Before, 1)
 
 	_, err = e.channel.Resolve(t.Context(), self.UserID, ops)
-	require.ErrorContains(t, err, "allow_channels does not include "+ops, "we are in it, and so is whoever asks")
+	require.ErrorContains(t, err, "allow_channels does not include "+ops, "the bot and the sender are both members")
 
 	gone := root
 	gone.Chat = self.TeamID + "/C0NOWHERE"
