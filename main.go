@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 
+	_ "github.com/holdfast-ai/holdfast/internal/account"
 	"github.com/holdfast-ai/holdfast/internal/command"
 	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early"
 )

@@ -12,16 +12,32 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // Answer carries out a command and answers it, once, and makes the first attempt to
 // deliver the answer.
-func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.AnswerResult, error) {
+func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (result protocol.AnswerResult, err error) {
+	defer recoverPanic(ctx, &err)
+	result, err = a.answer(ctx, in)
+	return result, failure(ctx, ctx, err)
+}
+
+func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput) (protocol.AnswerResult, error) {
 	message, err := a.Store.Inbound(ctx, in.Message)
 	if err != nil {
 		return protocol.AnswerResult{}, err
 	}
-	turn, fresh, err := a.answer(ctx, in, message)
+	// Whoever reaches the engine can start a run with a message of their choice.
+	if message.Command != in.Command || message.Session != in.Session.Key {
+		return protocol.AnswerResult{}, nonRetryable(protocol.ErrorInvalid, fmt.Sprintf("Message %s is not the command /%s of %s.", message.ID, in.Command, in.Session.Key))
+	}
+	here, err := a.commandsOf(ctx, in, message)
+	if err != nil || here.Place != "" {
+		return here, err
+	}
+	in.Stopped, in.Commands = in.Stopped || here.Stopped, in.Commands+here.Commands
+	turn, fresh, err := a.carryOut(ctx, in, message)
 	if err != nil {
 		return protocol.AnswerResult{}, fmt.Errorf("answer /%s: %w", in.Command, err)
 	}
@@ -29,40 +45,34 @@ func (a *Agent) Answer(ctx context.Context, in protocol.AnswerInput) (protocol.A
 		a.consolidateSession(ctx, in.Session.Key)
 	}
 	a.Events.Publish(ctx, in.Message, event.Event{Kind: event.Done})
-	left := a.deliverNow(ctx, in.Session.Channel, turn.Outbox)
+	left := turn.Outbox
+	if !in.Behind {
+		left = a.deliverNow(ctx, in.Session.Channel, left)
+	}
 	if in.Command == domain.CommandApprove || in.Command == domain.CommandDeny {
 		a.showAnswer(ctx, message, turn.Reply)
 	}
 	return protocol.AnswerResult{Outbox: left, Answered: !fresh}, nil
 }
 
-// answer carries out the command and stores its answer.
-func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, message domain.Inbound) (turn domain.Turn, fresh bool, err error) {
+// carryOut carries out the command and stores its answer.
+func (a *Agent) carryOut(ctx context.Context, in protocol.AnswerInput, message domain.Inbound) (turn domain.Turn, fresh bool, err error) {
 	run := activity.GetInfo(ctx).WorkflowExecution
 	answer := store.AnswerInput{
 		Session: in.Session.Key, Channel: in.Session.Channel, Message: in.Message, WorkflowID: run.ID, RunID: run.RunID,
 		Reset: in.Command == domain.CommandNew,
 		Stop:  in.Command == domain.CommandNew || in.Command == domain.CommandStop,
 	}
-	stopped := in.Stopped
-	if answer.Stop {
-		commands, err := a.stopBackground(ctx, message)
-		if err != nil {
-			return domain.Turn{}, false, err
-		}
-		stopped = stopped || commands
-	}
 	switch in.Command {
 	case domain.CommandNew:
 		answer.Reply = "New conversation."
 	case domain.CommandStop:
 		answer.Reply = "Nothing is running."
-		if stopped {
+		if in.Stopped {
 			answer.Reply = "Stopped."
 		}
 	case domain.CommandStatus:
-		commands := a.listBackground(ctx, in.Session.Key)
-		answer.Reply = status(in.Status, commands != "") + a.listSubagents(ctx, in.Session.Key) + commands + a.waiting(ctx, message)
+		answer.Reply = status(in.Status, in.Commands != "") + a.listSubagents(ctx, in.Session.Key) + in.Commands + a.waiting(ctx, message)
 	case domain.CommandModel:
 		answer.Reply, answer.Model, err = a.chooseModel(ctx, message)
 	case domain.CommandJobs:
@@ -73,6 +83,9 @@ func (a *Agent) answer(ctx context.Context, in protocol.AnswerInput, message dom
 		answer.Reply, err = a.decide(ctx, in.Command, message)
 	default:
 		answer.Reply = help()
+	}
+	if in.Silent {
+		answer.Reply += silentNote
 	}
 	if err != nil {
 		return domain.Turn{}, false, err
@@ -146,6 +159,6 @@ func (a *Agent) usage(ctx context.Context, in protocol.AnswerInput) (string, err
 }
 
 func spent(s domain.Totals) string {
-	return fmt.Sprintf("%d tokens in (%d of them cached), %d out, in %d model calls, cost %s",
-		s.PromptTokens, s.CachedTokens, s.CompletionTokens, s.Calls, domain.Dollars(s.Cost, s.Unpriced))
+	return fmt.Sprintf("%d tokens in (%d of them cached), %d out, in %s, cost %s",
+		s.PromptTokens, s.CachedTokens, s.CompletionTokens, text.Count(s.Calls, "model call"), domain.Dollars(s.Cost, s.Unpriced))
 }

@@ -45,7 +45,7 @@ func TestAnswer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.accept(t, "m1", "/command", true)
+			b.accept(t, "m1", "/"+string(tt.input.Command), true)
 			tt.input.Session, tt.input.Message = session, "m1"
 			for i := range 2 {
 				result, err := execute[protocol.AnswerResult](t, b.agent.Answer, tt.input)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/text"
+	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
 // askedLimit bounds, in bytes, the arguments shown in a question.
@@ -37,20 +39,25 @@ var rejections = map[domain.ApprovalStatus]string{
 }
 
 // permit decides whether a call may run. If it needs an approval first, ask is set; if it
-// may not run, rejection is its result for the model.
+// may not run, rejection is its result for the model. A call that an earlier attempt began
+// was permitted then, and is not said not to have run.
 func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call resolvedCall) (ask *protocol.PendingApproval, rejection string, err error) {
-	switch a.Approvals.Policy.Verdict(approval.Call{Tool: call.Name, Title: call.title, Destructive: call.tool.Destructive}) {
-	case approval.Deny:
-		return nil, rejectedByRule, nil
-	case approval.Allow:
+	about := call.tool.Subject([]byte(call.Arguments))
+	verdict := a.Approvals.Policy.Verdict(approval.Call{Tool: call.Name, Each: about.Each, Also: about.Also, Destructive: call.tool.Destructive})
+	if verdict == approval.Allow {
 		return nil, "", nil
-	case approval.Ask:
+	}
+	if begun, err := a.Store.Begun(ctx, in.Turn, in.Key()); err != nil || begun {
+		return nil, "", err
+	}
+	if verdict == approval.Deny {
+		return nil, rejectedByRule, nil
 	}
 	sum := sha256.Sum256([]byte(call.Arguments))
-	shown := shownArguments(call)
+	shown := shownArguments(call) + shownPaths(call, about)
 	asked, outbox, err := a.Store.AskApproval(ctx, domain.Approval{
 		Call: in.Key(), Turn: in.Turn, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
-		Tool: call.Name, Title: text.Cut(call.title, protocol.PreviewLimit), Arguments: shown, ArgumentsHash: hex.EncodeToString(sum[:]),
+		Tool: call.Name, Title: text.Cut(strings.ReplaceAll(call.title, "\n", " ⏎ "), protocol.PreviewLimit), Arguments: shown, ArgumentsHash: hex.EncodeToString(sum[:]),
 	}, a.Approvals.Policy.Timeout(), a.question(call.Name, shown))
 	if err == nil && in.Withdrawn && asked.Status == domain.ApprovalWaiting {
 		asked, err = a.Store.DecideApproval(ctx, domain.Decision{Approval: asked.ID, Status: domain.ApprovalDropped})
@@ -60,10 +67,10 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call reso
 		return nil, rejectedChanged, nil
 	case err != nil:
 		return nil, "", fmt.Errorf("ask for approval: %w", err)
-	case asked.Status == domain.ApprovalExpired, asked.Status == domain.ApprovalDropped:
-		a.closeQuestions(ctx, asked)
-		return nil, rejections[asked.Status], nil
 	case asked.Status != domain.ApprovalWaiting:
+		if asked.DecidedIn == "" { // else the answer to that message closes it
+			a.closeQuestions(ctx, asked)
+		}
 		return nil, rejections[asked.Status], nil
 	}
 	failpoint.Hit("approval.asked")
@@ -93,6 +100,15 @@ func shownArguments(call resolvedCall) string {
 	return shown
 }
 
+// shownPaths lists the paths that a call is about, unless they are its title: arguments may
+// write them in ways that mislead.
+func shownPaths(call resolvedCall, about tool.Subject) string {
+	if call.tool.SubjectOf == nil || slices.Equal(about.Each, []string{call.title}) {
+		return ""
+	}
+	return "\npaths: " + text.Cut(strings.Join(about.Each, ", "), protocol.PreviewLimit)
+}
+
 // question formats the question about a call, in Markdown.
 func (a *Agent) question(name, shown string) string {
 	fence := "```"
@@ -106,8 +122,12 @@ func (a *Agent) question(name, shown string) string {
 	return text
 }
 
-// decide carries out /approve and /deny and returns the reply.
+// decide carries out /approve and /deny and returns the reply. A message that was already
+// answered decides nothing: the question that is open now was asked after it.
 func (a *Agent) decide(ctx context.Context, command domain.Command, message domain.Inbound) (string, error) {
+	if message.Turn != "" {
+		return "", nil
+	}
 	asked, problem, err := a.questionOf(ctx, message)
 	if err != nil || problem != "" {
 		return problem, err
@@ -119,22 +139,25 @@ func (a *Agent) decide(ctx context.Context, command domain.Command, message doma
 	if command == domain.CommandDeny {
 		status = domain.ApprovalDenied
 	}
-	decided, err := a.Store.DecideApproval(ctx, domain.Decision{
-		Approval: asked.ID, Status: status, By: message.Channel + ":" + message.Sender, In: message.ID,
-	})
+	by := message.Channel + ":" + message.Sender
+	if a.fromOperator(message) {
+		by = domain.Operator
+	}
+	from := strings.TrimSpace(message.Channel + " " + message.Chat + " " + message.Thread)
+	decided, err := a.Store.DecideApproval(ctx, domain.Decision{Approval: asked.ID, Status: status, By: by, From: from, In: message.ID})
 	if err != nil {
 		return "", err
 	}
 	failpoint.Hit("approval.decided")
-	if err := a.Approvals.Decided(ctx, decided.WorkflowID, protocol.ApprovalDecision{Approval: decided.ID}); err != nil {
+	if err := a.Approvals.Decided(ctx, decided.WorkflowID, protocol.NewApprovalDecision(decided)); err != nil {
 		return "", fmt.Errorf("signal the decision on approval %s: %w", decided.ID, err)
 	}
-	return decision(decided, message.ID), nil
+	return approval.Outcome(decided, decided.DecidedIn == message.ID), nil
 }
 
 // questionOf finds the question that a command answers: the one that it decided in an
-// earlier attempt, the one it names, or the only one of its chat. If there is none, problem
-// says why.
+// earlier attempt, the one it names, or the only one of its chat that was asked before the
+// message came, which may have waited. If it finds no question, problem says why.
 func (a *Agent) questionOf(ctx context.Context, message domain.Inbound) (asked domain.Approval, problem string, err error) {
 	asked, err = a.questionAnswered(ctx, message)
 	if !errors.Is(err, domain.ErrNotFound) {
@@ -144,6 +167,7 @@ func (a *Agent) questionOf(ctx context.Context, message domain.Inbound) (asked d
 		return domain.Approval{}, fmt.Sprintf("There is no approval with the ID %q.", id), nil
 	}
 	waiting, err := a.Store.WaitingApprovals(ctx, message.Route())
+	waiting = slices.DeleteFunc(waiting, func(w domain.Approval) bool { return w.CreatedAt.After(message.AcceptedAt) })
 	switch {
 	case err != nil:
 		return domain.Approval{}, "", err
@@ -153,22 +177,6 @@ func (a *Agent) questionOf(ctx context.Context, message domain.Inbound) (asked d
 		return domain.Approval{}, "Which one? Add its ID to the command." + listQuestions(waiting), nil
 	}
 	return waiting[0], "", nil
-}
-
-// decision describes the state of a question after a message answered it.
-func decision(a domain.Approval, message string) string {
-	what := fmt.Sprintf("`%s`: %s", a.Tool, brief(a.Title))
-	switch {
-	case a.Status == domain.ApprovalExpired:
-		return "Too late: no one answered in time, and it was not run. " + what
-	case a.Status == domain.ApprovalDropped:
-		return "No longer needed: the request continued or ended without it. " + what
-	case a.DecidedIn != message:
-		return fmt.Sprintf("Already %s by %s. %s", a.Status, a.DecidedBy, what)
-	case a.Status == domain.ApprovalDenied:
-		return "Denied. " + what
-	}
-	return "Approved. " + what
 }
 
 func (a *Agent) whoMay() string {

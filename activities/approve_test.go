@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -102,7 +103,9 @@ func TestApproval(t *testing.T) {
 		require.Contains(t, a.says(t, "ana", "/status"), "`"+asked.ID+"` waiting for approval: `poke`:")
 		require.Zero(t, a.runs)
 		require.Contains(t, a.says(t, "ana", "/approve"), "Approved. `poke`:")
-		require.Equal(t, []protocol.ApprovalDecision{{Approval: asked.ID}}, a.decided)
+		require.Equal(t, []protocol.ApprovalDecision{{
+			Approval: asked.ID, Status: domain.ApprovalApproved, By: "test:ana", From: "test c1",
+		}}, a.decided, "the history shows who decided what, and where")
 		require.Equal(t, "poked", a.result(t))
 		require.Equal(t, "poked", a.result(t), "a retry")
 		require.Equal(t, 1, a.runs)
@@ -126,6 +129,7 @@ func TestApproval(t *testing.T) {
 		require.Empty(t, a.decided)
 		a.ask(t)
 		require.Contains(t, a.says(t, "root", "/approve "+asked.ID), "Approved.")
+		require.Equal(t, domain.Operator, a.decided[0].By)
 	})
 
 	t.Run("only approvers may answer, if there are any", func(t *testing.T) {
@@ -156,6 +160,35 @@ func TestApproval(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, turn.Reply, "Approved.")
 		require.Len(t, a.decided, 1, "who waits may not have been told before")
+	})
+
+	t.Run("only a message that is the command decides, and only once", func(t *testing.T) {
+		t.Parallel()
+		a := setupAsker(t, `{}`)
+		require.Equal(t, "Nothing is waiting for approval here.", a.says(t, "ana", "/approve"))
+		a.accept(t, "c1", "/approve", false)
+		asked := a.ask(t)
+		_, err := execute[protocol.AnswerResult](t, a.agent.Answer, protocol.AnswerInput{Session: session, Message: "c1", Command: domain.CommandApprove})
+		require.NoError(t, err)
+		early, err := a.store.Turn(t.Context(), "c1")
+		require.NoError(t, err)
+		require.Equal(t, "Nothing is waiting for approval here.", early.Reply, "it came before the question")
+		a.accept(t, "m2", "how are you?", false)
+		for _, forged := range []protocol.AnswerInput{
+			{Session: session, Message: "m2", Command: domain.CommandApprove},
+			{Session: session, Message: "c0-ana/approve", Command: domain.CommandDeny},
+			{Session: domain.SessionRef{Key: "test:c2", Channel: "test"}, Message: "c0-ana/approve", Command: domain.CommandApprove},
+		} {
+			_, err := execute[protocol.AnswerResult](t, a.agent.Answer, forged)
+			require.True(t, failed(t, err).NonRetryable())
+			require.Equal(t, protocol.ErrorInvalid, failed(t, err).Type())
+		}
+		_, err = execute[protocol.AnswerResult](t, a.agent.Answer, protocol.AnswerInput{Session: session, Message: "c0-ana/approve", Command: domain.CommandApprove})
+		require.NoError(t, err, "answered before there was a question")
+		stored, err := a.store.Approval(t.Context(), asked.ID)
+		require.NoError(t, err)
+		require.Equal(t, domain.ApprovalWaiting, stored.Status)
+		require.Empty(t, a.decided)
 	})
 
 	t.Run("what the user writes instead is no approval", func(t *testing.T) {
@@ -205,6 +238,24 @@ func TestApproval(t *testing.T) {
 		require.Zero(t, a.runs)
 	})
 
+	t.Run("a call that began before the rule came is not asked about, nor said not to have run", func(t *testing.T) {
+		t.Parallel()
+		for _, verdict := range []approval.Verdict{approval.Ask, approval.Deny} {
+			a := setupAsker(t, `{}`)
+			policy, err := approval.New([]approval.Rule{{Tool: "poke", Do: verdict}}, time.Hour, nil)
+			require.NoError(t, err)
+			a.options.Approvals.Policy = policy
+			a.agent, err = activities.NewAgent(a.options)
+			require.NoError(t, err)
+			_, _, err = a.store.Intend(t.Context(), store.Intent{Turn: "m1", Call: "m1.1.0", Part: "call"})
+			require.NoError(t, err)
+			require.Contains(t, a.result(t), "outcome unknown")
+			waiting, err := a.store.WaitingApprovals(t.Context(), domain.Route{})
+			require.NoError(t, err)
+			require.Empty(t, waiting)
+		}
+	})
+
 	t.Run("a question shows what fits and says what it omits", func(t *testing.T) {
 		t.Parallel()
 		a := setupAsker(t, fmt.Sprintf(`{"text":"%s"}`, strings.Repeat("```x", 2000)))
@@ -251,6 +302,18 @@ func TestUnansweredQuestions(t *testing.T) {
 		require.Contains(t, a.result(t), "no one answered in time")
 		require.Empty(t, memory.Message("p1").Buttons)
 		require.Equal(t, "Nobody answered in time", memory.Message("p1").Note)
+	})
+
+	t.Run("lose their buttons when the operator decides on the command line", func(t *testing.T) {
+		t.Parallel()
+		a, memory := asked(t, time.Hour)
+		_, err := a.store.DecideApproval(t.Context(), domain.Decision{
+			Approval: domain.ApprovalID("m1.1.0"), Status: domain.ApprovalApproved, By: domain.Operator, From: "command line",
+		})
+		require.NoError(t, err)
+		require.Equal(t, "poked", a.result(t))
+		require.Empty(t, memory.Message("p1").Buttons)
+		require.Equal(t, "Approved by operator", memory.Message("p1").Note)
 	})
 
 	t.Run("lose their buttons when the user writes something else", func(t *testing.T) {

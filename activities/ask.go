@@ -105,6 +105,11 @@ func (a *Agent) system(session domain.SessionRef, begun domain.Step) (string, er
 	if err != nil {
 		return "", fmt.Errorf("read the skills: %w", err)
 	}
+	for _, m := range begun.Inbound {
+		if m.Enriched != nil {
+			input.Client = cmp.Or(m.Enriched.Instructions, input.Client)
+		}
+	}
 	input.Active, input.Skills = skill.Active(skills), skill.Summary(a.Workspace, skills)
 	return prompt.System(input), nil
 }

@@ -14,11 +14,10 @@ import (
 func TestPicturesThatTheModelDoesNotTake(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llmtest.NoImages(), llmtest.Text("a cat, you say"))
-	path := filepath.Join(b.workspace, "cat.png")
-	require.NoError(t, os.WriteFile(path, []byte("picture"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(b.workspace, "cat.png"), []byte("picture"), 0o600))
 	b.accept(t, "m1", "look", false)
 	_, err := b.store.SaveEnriched(t.Context(), "m1", domain.Enriched{
-		Text: "look", Files: []domain.SavedFile{{Name: "cat.png", MIME: "image/png", Path: path}},
+		Text: "look", Files: []domain.SavedFile{{Name: "cat.png", MIME: "image/png", Path: "cat.png"}},
 	})
 	require.NoError(t, err)
 	result, err := b.complete(t, "m1", 1, "m1")

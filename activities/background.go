@@ -3,16 +3,18 @@ package activities
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
 	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
 
-// background returns the session's commands that keep running between its turns on
-// this machine.
+// background returns the session's commands that keep running between its turns at this
+// place.
 func (a *Agent) background(ctx context.Context, session string) ([]supervisor.Info, error) {
 	if a.Tools.Supervisor == nil {
 		return nil, nil
@@ -24,14 +26,10 @@ func (a *Agent) background(ctx context.Context, session string) ([]supervisor.In
 	return running, nil
 }
 
-// stopBackground stops the session's background commands and reports whether there
-// were any. A message that was already answered stops nothing: commands that run
-// now were started after it.
-func (a *Agent) stopBackground(ctx context.Context, message domain.Inbound) (stopped bool, err error) {
-	if message.Turn != "" {
-		return false, nil
-	}
-	running, err := a.background(ctx, message.Session)
+// stopBackground stops the session's background commands at this place and reports whether
+// there were any.
+func (a *Agent) stopBackground(ctx context.Context, session string) (stopped bool, err error) {
+	running, err := a.background(ctx, session)
 	if err != nil || len(running) == 0 {
 		return false, err
 	}
@@ -42,10 +40,96 @@ func (a *Agent) stopBackground(ctx context.Context, message domain.Inbound) (sto
 	if err := a.Tools.Supervisor.Stop(ctx, keys...); err != nil {
 		return false, fmt.Errorf("stop running commands: %w", err)
 	}
+	for _, command := range running {
+		if err := a.Store.LeavePlace(ctx, command.Owner, a.Tools.Supervisor.Place()); err != nil {
+			return false, err
+		}
+	}
 	return true, nil
 }
 
-// listBackground lists the session's background commands for /status, one per line.
+// stopLost ends the running turns of a session that its run does not know, because the run
+// that did is lost, and reports whether there were any.
+func (a *Agent) stopLost(ctx context.Context, in protocol.AnswerInput) (bool, error) {
+	if in.Command == domain.CommandStop && in.Stopped { // the run ends its turn itself
+		return false, nil
+	}
+	turns, err := a.Store.RunningTurns(ctx, in.Session.Key)
+	for _, turn := range turns {
+		if err == nil {
+			_, err = a.endTurn(ctx, protocol.EndTurnInput{Session: in.Session, Turn: turn, Ending: protocol.EndingStopped, Silent: true})
+		}
+	}
+	return len(turns) > 0, err
+}
+
+// backgroundElsewhere returns another place, not tried yet, where background commands of the
+// session or its subagents run, or "". If forget is set, it forgets the places that were
+// tried and did not answer.
+func (a *Agent) backgroundElsewhere(ctx context.Context, session string, tried []string, forget bool) (string, error) {
+	if a.Tools.Supervisor == nil {
+		return "", nil
+	}
+	all, err := a.Store.Placed(ctx)
+	if err != nil {
+		return "", err
+	}
+	var places []string
+	for _, p := range all {
+		own, err := shell.WorksFor(ctx, a.Store, p.Session, session)
+		if err != nil {
+			return "", fmt.Errorf("look for running commands: %w", err)
+		}
+		if own {
+			places = append(places, p.Place)
+		}
+		if own && forget && p.Place != a.Tools.Supervisor.Place() && slices.Contains(tried, p.Place) {
+			if err := a.Store.LeavePlace(ctx, p.Session, p.Place); err != nil {
+				return "", err
+			}
+		}
+	}
+	return a.elsewhere(places, tried), nil
+}
+
+// elsewhere returns the first place that is another than this one and not tried yet.
+func (a *Agent) elsewhere(places, tried []string) string {
+	for _, place := range places {
+		if place != a.Tools.Supervisor.Place() && !slices.Contains(tried, place) {
+			return place
+		}
+	}
+	return ""
+}
+
+// commandsOf carries out the part of a command that concerns the session's background
+// commands at this place: it stops them for /stop and /new, with lost turns, and lists them
+// for /status. A result with a place is to be continued there. A message that was already
+// answered stops nothing: commands that run now were started after it.
+func (a *Agent) commandsOf(ctx context.Context, in protocol.AnswerInput, message domain.Inbound) (result protocol.AnswerResult, err error) {
+	switch in.Command {
+	case domain.CommandNew, domain.CommandStop:
+		if message.Turn != "" {
+			return result, nil
+		}
+		if result.Stopped, err = a.stopLost(ctx, in); err != nil {
+			return result, err
+		}
+		var commands bool
+		commands, err = a.stopBackground(ctx, in.Session.Key)
+		result.Stopped = result.Stopped || commands
+	case domain.CommandStatus:
+		result.Commands = a.listBackground(ctx, in.Session.Key)
+	default:
+		return result, nil
+	}
+	if err == nil {
+		result.Place, err = a.backgroundElsewhere(ctx, in.Session.Key, in.Tried, in.Silent && in.Command != domain.CommandStatus)
+	}
+	return result, err
+}
+
+// listBackground lists the session's background commands at this place, one per line.
 func (a *Agent) listBackground(ctx context.Context, session string) string {
 	running, err := a.background(ctx, session)
 	if err != nil {
@@ -58,3 +142,6 @@ func (a *Agent) listBackground(ctx context.Context, session string) string {
 	}
 	return b.String()
 }
+
+// silentNote is added to the answer of a command if a place does not answer.
+const silentNote = "\n\nSome commands run on a machine that does not answer. They end at their timeout."

@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/tool/shell"
 )
 
 // withCommands gives the agent a supervisor, and returns a function that has it
@@ -93,4 +95,69 @@ func TestStopEndsBackgroundCommands(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCommandsElsewhere asks a worker about commands that run at another place. It sends
+// the work there, and does without what does not answer.
+func TestCommandsElsewhere(t *testing.T) {
+	t.Parallel()
+
+	t.Run("are stopped and listed there", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.withCommands(t)
+		child := b.child(t)
+		task := domain.TaskMessage(domain.CallKey("m1", 1, 0))
+		_, err := b.store.Begin(t.Context(), store.BeginInput{Session: child, Channel: domain.SubagentChannel, Turn: task, Step: 1, Messages: []string{task}})
+		require.NoError(t, err)
+		require.NoError(t, b.store.EnterPlace(t.Context(), child, "there"))
+		for i, text := range []string{"/stop", "/new", "/status"} {
+			id := "c" + strconv.Itoa(i)
+			b.accept(t, id, text, false)
+			command, _ := domain.ParseCommand(text)
+			answer := func(in protocol.AnswerInput) protocol.AnswerResult {
+				in.Session, in.Message, in.Command = session, id, command
+				result, err := execute[protocol.AnswerResult](t, b.agent.Answer, in)
+				require.NoError(t, err)
+				return result
+			}
+			require.Equal(t, "there", answer(protocol.AnswerInput{}).Place)
+			_, err := b.store.Turn(t.Context(), id)
+			require.ErrorIs(t, err, domain.ErrNotFound)
+			require.Empty(t, answer(protocol.AnswerInput{Tried: []string{"there"}, Stopped: true, Commands: "\n- command `x`"}).Place)
+			turn, err := b.store.Turn(t.Context(), id)
+			require.NoError(t, err)
+			require.Contains(t, []string{"Stopped.", "New conversation.", "No request is running, but commands are:\n- command `x`"}, turn.Reply)
+		}
+	})
+
+	t.Run("are forgotten by a stop if that place does not answer", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.withCommands(t)
+		b.child(t) // begins the session
+		require.NoError(t, b.store.EnterPlace(t.Context(), session.Key, "there"))
+		b.accept(t, "c1", "/stop", false)
+		_, err := execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{
+			Session: session, Message: "c1", Command: domain.CommandStop, Tried: []string{"there"}, Silent: true,
+		})
+		require.NoError(t, err)
+		turn, err := b.store.Turn(t.Context(), "c1")
+		require.NoError(t, err)
+		require.Contains(t, turn.Reply, "does not answer")
+		require.Equal(t, "Nothing is running.", b.command(t, "c2", "/status"))
+	})
+
+	t.Run("of a turn are stopped there before it ends", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.withCommands(t)
+		b.child(t)
+		_, _, err := b.store.Intend(t.Context(), store.Intent{Turn: "m1", Call: domain.CallKey("m1", 1, 1), Part: shell.CommandPart, Data: []byte(`{"place":"there"}`)})
+		require.NoError(t, err)
+		require.Equal(t, "there", b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped}).Place)
+		require.Equal(t, domain.TurnRunning, b.turn(t).Status)
+		require.Empty(t, b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped, Tried: []string{"there"}}).Place)
+		require.Equal(t, domain.TurnStopped, b.turn(t).Status)
+	})
 }

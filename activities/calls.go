@@ -25,7 +25,7 @@ func (a *Agent) rejectTruncated(ctx context.Context, in protocol.CompleteInput, 
 		return nil
 	}
 	last := len(calls) - 1
-	_, err := a.Store.SaveResult(ctx, domain.Message{
+	_, err := a.saveResult(ctx, domain.Message{
 		Turn: in.Turn, Step: in.Step, Index: last, Role: domain.RoleTool, CallID: calls[last].ID, Name: calls[last].Name,
 		Content: fmt.Sprintf("Not run: the completion was cut at its limit of %d tokens, so the arguments may be incomplete. Do it in smaller pieces.", a.Model.MaxTokens),
 		Failed:  true, Filled: true,

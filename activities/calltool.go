@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
-
-	"go.temporal.io/sdk/activity"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
@@ -24,10 +23,10 @@ import (
 // CallTool runs one tool call, unless its result is stored already. A failure that the
 // model should see is a result; the activity fails only if another attempt may succeed.
 func (a *Agent) CallTool(ctx context.Context, in protocol.CallToolInput) (result protocol.CallToolResult, err error) {
-	attempt := int(activity.GetInfo(ctx).Attempt)
-	live, done := startHeartbeat(ctx)
+	attempt := attemptOf(ctx)
+	defer recoverPanic(ctx, &err)
+	live, done := a.attend(ctx, in.Turn)
 	defer done()
-	defer recoverPanic(a.Logger, &err)
 	result, err = a.callTool(live, in, attempt)
 	if asked := result.Approval; asked != nil {
 		asked.Outbox = a.deliverNow(live, asked.Channel, asked.Outbox)
@@ -60,11 +59,14 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 	result := tool.Result{Text: rejection, Failed: true}
 	if rejection == "" {
 		if result, err = a.runTool(ctx, in, call, attempt); err != nil {
+			if elsewhere, is := errors.AsType[*tool.ElsewhereError](err); is {
+				return protocol.CallToolResult{Place: elsewhere.Place}, nil
+			}
 			return protocol.CallToolResult{}, err
 		}
 	}
 	failpoint.Hit("tool.after")
-	if stored, err = a.Store.SaveResult(ctx, a.resultRow(in, call.ToolCall, result)); err != nil {
+	if stored, err = a.saveResult(ctx, a.resultRow(in, call.ToolCall, result)); err != nil {
 		return protocol.CallToolResult{}, fmt.Errorf("store the result: %w", err)
 	}
 	failpoint.Hit("tool.stored")
@@ -94,16 +96,27 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call res
 			return failedResult(tool.ErrOutcomeUnknown), nil
 		}
 	}
+	if call.tool.Detached {
+		var cancel context.CancelFunc
+		ctx, cancel = untilStop(ctx)
+		defer cancel()
+	}
 	ctx, cancel := context.WithTimeout(ctx, call.tool.Limit([]byte(call.Arguments)))
 	defer cancel()
+	if err := tool.Check(ctx); err != nil {
+		return tool.Result{}, err
+	}
 	started := time.Now()
 	result, err := a.run(ctx, call.tool, tool.Call{
-		Key: j.call, Session: in.Session.Key, Attempt: attempt,
+		Key: j.call, Session: in.Session.Key, Attempt: attempt, Tried: in.Tried,
 		Arguments: json.RawMessage(call.Arguments), Journal: j,
 		Progress: func(progress string) {
 			a.publishCall(ctx, in, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: progress})
 		},
 	})
+	if elsewhere, is := errors.AsType[*tool.ElsewhereError](err); is && !slices.Contains(in.Tried, elsewhere.Place) {
+		return tool.Result{}, err
+	}
 	outcome := metrics.OK
 	switch {
 	case err != nil && retryTool(ctx, err, attempt):

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,12 +24,12 @@ import (
 // last one of a turn also stores the reply and makes the first attempt to deliver it.
 func (a *Agent) Complete(ctx context.Context, in protocol.CompleteInput) (result protocol.CompleteResult, err error) {
 	info := activity.GetInfo(ctx)
-	live, done := startHeartbeat(ctx)
+	defer recoverPanic(ctx, &err)
+	live, done := a.attend(ctx, in.Turn)
 	defer done()
-	defer recoverPanic(a.Logger, &err)
-	result, err = a.complete(live, in, info)
+	result, err = a.complete(live, in, info, attemptOf(ctx))
 	if result.Final || result.Answered {
-		result.Outbox = a.concludeTurn(live, in.Session, in.Turn, result.Outbox)
+		result.Outbox = a.concludeTurn(live, in.Session, in.Turn, result.Outbox, in.Behind)
 	}
 	return result, failure(ctx, live, err)
 }
@@ -44,26 +45,22 @@ func (a *Agent) publishRetry(ctx context.Context, in protocol.CompleteInput, att
 	a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.Retry, Step: in.Step, Text: text.Cut(failure, protocol.PreviewLimit)})
 }
 
-func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info activity.Info) (_ protocol.CompleteResult, err error) {
+func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info activity.Info, attempt int) (_ protocol.CompleteResult, err error) {
 	failpoint.Hit("complete.start")
 	pause := func(context.Context) {}
 	defer func() {
-		a.publishRetry(ctx, in, int(info.Attempt), err)
+		a.publishRetry(ctx, in, attempt, err)
 		pause(context.WithoutCancel(ctx))
 	}()
 	if err := a.checkRunning(ctx, in.Session); err != nil {
 		return protocol.CompleteResult{}, err
 	}
-	if err := a.enrich(ctx, in, int(info.Attempt)); err != nil {
+	if err := a.enrich(ctx, in, attempt); err != nil {
 		return protocol.CompleteResult{}, err
 	}
-	begun, err := a.Store.Begin(ctx, store.BeginInput{
-		Session: in.Session.Key, Channel: in.Session.Channel,
-		Turn: in.Turn, Step: in.Step, Messages: in.Messages, Window: a.Model.Window, Scope: a.scopeOf(in.Session),
-		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
-	})
+	begun, err := a.begin(ctx, in, info)
 	if err != nil {
-		return protocol.CompleteResult{}, fmt.Errorf("begin step %d: %w", in.Step, err)
+		return protocol.CompleteResult{}, err
 	}
 	ended := begun.Turn.Status != domain.TurnRunning
 	switch {
@@ -89,10 +86,23 @@ func (a *Agent) complete(ctx context.Context, in protocol.CompleteInput, info ac
 	}
 	if len(stored.ToolCalls) == 0 {
 		a.consolidateFullWindow(ctx, begun)
-		a.Metrics.TurnEnded(in.Session.Channel, domain.TurnDone, time.Since(begun.Turn.StartedAt))
+		begun.Turn.Status, begun.Turn.EndedAt = domain.TurnDone, time.Now()
+		a.turnEnded(ctx, in.Session.Channel, begun.Turn, begun.History)
 		a.publish(ctx, in.Session, in.Turn, event.Event{Kind: event.Done})
 	}
 	return a.completed(ctx, in.Session, begun.Turn, stored), nil
+}
+
+func (a *Agent) begin(ctx context.Context, in protocol.CompleteInput, info activity.Info) (domain.Step, error) {
+	begun, err := a.Store.Begin(ctx, store.BeginInput{
+		Session: in.Session.Key, Channel: in.Session.Channel,
+		Turn: in.Turn, Step: in.Step, Messages: in.Messages, Window: a.Model.Window, Scope: a.scopeOf(in.Session),
+		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID,
+	})
+	if err != nil {
+		return domain.Step{}, fmt.Errorf("begin step %d: %w", in.Step, err)
+	}
+	return begun, nil
 }
 
 // arrivedLate reports whether the turn did not consume one of the messages, because it
@@ -133,12 +143,19 @@ func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *doma
 	}
 	completion.Final, completion.Reply = len(response.ToolCalls) == 0, response.Content
 	completion.Silent = isHeartbeatOK(in.Session, response.Content)
-	stored, outbox, err := a.Store.SaveCompletion(ctx, completion)
+	stored, outbox, err := a.saveCompletion(ctx, completion)
+	if errors.Is(err, domain.ErrNotFound) { // the store crashed and lost the turn: its beginning is an asynchronous commit
+		if _, err := a.begin(ctx, in, activity.GetInfo(ctx)); err != nil {
+			return domain.Message{}, err
+		}
+		stored, outbox, err = a.saveCompletion(ctx, completion)
+	}
 	if err != nil {
 		return domain.Message{}, fmt.Errorf("store the completion: %w", err)
 	}
 	failpoint.Hit("complete.stored")
 	begun.Turn.Outbox = outbox
+	begun.Turn.Steps++
 	begun.Turn.AddCall(response.Usage, completion.Cost, completion.Priced)
 	return stored, nil
 }

@@ -32,9 +32,9 @@ var errAnswer = errors.New("the model gave no valid answer")
 // Consolidate merges one batch of a scope's earlier turns into its memory. Without a scope
 // it starts the consolidation of each scope that is due.
 func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (result protocol.ConsolidateResult, err error) {
+	defer recoverPanic(ctx, &err)
 	live, done := startHeartbeat(ctx)
 	defer done()
-	defer recoverPanic(a.Logger, &err)
 	if in.Scope == "" {
 		err = a.consolidateDue(live)
 	} else {
@@ -48,23 +48,16 @@ func (a *Agent) Consolidate(ctx context.Context, in protocol.ConsolidateInput) (
 }
 
 func (a *Agent) consolidateDue(ctx context.Context) error {
-	scopes, err := a.Store.DueScopes(ctx)
-	if err != nil {
-		return err
-	}
+	scopes, err := a.Store.DueScopes(ctx, a.Model.Window)
 	for _, scope := range scopes {
 		if a.cooldowns.active(scope) {
 			continue
 		}
-		_, found, err := a.Store.NextBatch(ctx, scope, a.Model.Window, 1)
-		if err == nil && found {
-			err = a.Memory.Consolidate(ctx, scope)
-		}
-		if err != nil {
-			return fmt.Errorf("consolidate %s: %w", scope, err)
+		if failed := a.Memory.Consolidate(ctx, scope); failed != nil {
+			err = errors.Join(err, fmt.Errorf("consolidate %s: %w", scope, failed))
 		}
 	}
-	return nil
+	return err
 }
 
 // consolidate consolidates one batch, halved until it fits the model. It stores the
@@ -151,9 +144,10 @@ func (a *Agent) askToConsolidate(ctx context.Context, scope memory.Scope, batch 
 		}
 		entry, update, bad := parseConsolidation(response, current)
 		if bad == nil {
-			return a.Store.SaveConsolidation(ctx, store.Consolidation{
+			c, call := store.Consolidation{
 				ID: batch.ID, Scope: batch.Scope, Session: batch.Session, Entry: entry, Memory: update, Base: base,
-			}, a.completion(response, started))
+			}, a.completion(response, started)
+			return save(ctx, func(ctx context.Context) error { return a.Store.SaveConsolidation(ctx, c, call) })
 		}
 		refusal = bad
 		messages = append(messages, domain.Message{Role: domain.RoleAssistant, Content: text.Cut(said(response), badAnswerLimit)},

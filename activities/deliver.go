@@ -32,14 +32,18 @@ func (a *Agent) deliverNow(ctx context.Context, channel, id string) (left string
 	return ""
 }
 
-// concludeTurn is deliverNow for the reply of a turn that has ended; without a reply it ends
-// the turn in its chat.
-func (a *Agent) concludeTurn(ctx context.Context, session domain.SessionRef, turn, outbox string) (left string) {
-	if outbox == "" {
+// concludeTurn is deliverNow for the reply of a turn that has ended, unless it is behind
+// others; without a reply it ends the turn in its chat.
+func (a *Agent) concludeTurn(ctx context.Context, session domain.SessionRef, turn, outbox string, behind bool) (left string) {
+	switch {
+	case outbox == "":
 		a.Channels.Outboxes[session.Channel].conclude(ctx, turn)
 		return ""
+	case behind:
+		return outbox
+	default:
+		return a.deliverNow(ctx, session.Channel, outbox)
 	}
-	return a.deliverNow(ctx, session.Channel, outbox)
 }
 
 // awaitClaim waits while another activity may be making the first attempt to deliver a

@@ -29,6 +29,41 @@ func setupPush(t *testing.T, script ...llmtest.Step) (*bundle, *channeltest.Memo
 func TestFirstAttempt(t *testing.T) {
 	t.Parallel()
 
+	t.Run("a reply behind others is left to them", func(t *testing.T) {
+		t.Parallel()
+		b, memory := setupPush(t, llmtest.Text("hello"))
+		result, err := execute[protocol.CompleteResult](t, b.agent.Complete, protocol.CompleteInput{
+			Session: session, Turn: "m1", Step: 1, Messages: []string{"m1"}, Behind: true,
+		})
+		require.NoError(t, err)
+		require.Equal(t, "o1", result.Outbox)
+		require.Empty(t, memory.Posted())
+	})
+
+	t.Run("a reply does not overtake another session's", func(t *testing.T) {
+		t.Parallel()
+		b, memory := setupPush(t, llmtest.Text("one"), llmtest.Text("two"))
+		memory.Fail(1)
+		require.Equal(t, "o1", b.answerOf(t, "m1"))
+		job := domain.SessionRef{Key: "job:j", Channel: session.Channel}
+		_, _, err := b.store.Accept(t.Context(), domain.Inbound{
+			ID: "m2", Session: job.Key, Channel: job.Channel, Chat: "c1", Sender: "ana", Text: "more", Push: true,
+		})
+		require.NoError(t, err)
+		result, err := execute[protocol.CompleteResult](t, b.agent.Complete, protocol.CompleteInput{
+			Session: job, Turn: "m2", Step: 1, Messages: []string{"m2"},
+		})
+		require.NoError(t, err)
+		require.Equal(t, "o2", result.Outbox)
+		_, err = deliver(t, b, memory, protocol.DeliverInput{Outbox: "o2"})
+		require.False(t, failed(t, err).NonRetryable())
+		for _, id := range []string{"o1", "o2"} {
+			_, err = deliver(t, b, memory, protocol.DeliverInput{Outbox: id})
+			require.NoError(t, err)
+		}
+		require.Equal(t, []string{"o1", "o2"}, postedIDs(memory))
+	})
+
 	t.Run("the last Complete delivers the reply, once", func(t *testing.T) {
 		t.Parallel()
 		b, memory := setupPush(t, llmtest.Text("hello"))

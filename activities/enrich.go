@@ -14,8 +14,11 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
+	"github.com/holdfast-ai/holdfast/internal/prompt"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
+	"github.com/holdfast-ai/holdfast/internal/safefile"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // mediaDir is the folder of attached files in the workspace.
@@ -60,6 +63,9 @@ func (a *Agent) enrichOne(ctx context.Context, enricher channels.Enricher, messa
 	enriched, err := enricher.Enrich(ctx, channels.Enrichment{
 		Message: message, Since: since,
 		Save: func(name string, content io.Reader) (string, error) { return a.saveMedia(message.ID, name, content) },
+		Paired: func(ctx context.Context, sender string) (bool, error) {
+			return a.Store.Paired(ctx, message.Channel, sender)
+		},
 	})
 	if failed := remote.As(err); failed != nil && ctx.Err() == nil && (failed.Permanent() || attempt >= enrichTriesOf(failed)) {
 		a.Logger.Warn("message accepted without its files and context", "session", message.Session, "message", message.ID, "err", err)
@@ -73,6 +79,11 @@ func (a *Agent) enrichOne(ctx context.Context, enricher channels.Enricher, messa
 		return fmt.Errorf("enrich message %s: %w", message.ID, err)
 	}
 	failpoint.Hit("enrich.done")
+	if message.IsOurs() {
+		enriched.Text = message.Text
+	} else {
+		enriched.Text = text.Escape(enriched.Text)
+	}
 	_, err = a.Store.SaveEnriched(ctx, message.ID, domain.Enriched{
 		Text: enrichedText(enriched), SenderName: enriched.SenderName, Zone: enriched.Zone, Files: enriched.Files,
 	})
@@ -88,27 +99,44 @@ func enrichTriesOf(failed *remote.Error) int {
 	return enrichTries
 }
 
-// enrichedText is an enriched message as the model reads it.
+// enrichedText is an enriched message, whose text is escaped, as the model reads it.
 func enrichedText(e channels.Enriched) string {
 	var b strings.Builder
 	if len(e.Before) > 0 {
 		b.WriteString("[Earlier in this thread]\n")
 		for _, m := range e.Before {
-			fmt.Fprintf(&b, "%s (%s): %s\n", m.Name, m.SentAt.UTC().Format("2006-01-02 15:04 UTC"), m.Text)
+			b.WriteString(earlier(m))
 		}
 		b.WriteString("[Request]\n")
 	}
 	b.WriteString(e.Text)
 	for _, file := range e.Files {
-		fmt.Fprintf(&b, "\n[Attached: %s (%s), saved as %s]", file.Name, file.MIME, file.Path)
+		fmt.Fprintf(&b, "\n[Attached: %s (%s), saved as %s]", file.Name, text.Line(file.MIME), file.Path)
 	}
 	for _, note := range e.Notes {
-		fmt.Fprintf(&b, "\n[Not available: %s]", note)
+		fmt.Fprintf(&b, "\n[Not available: %s]", text.Line(note))
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// saveMedia saves an attached file in the workspace and returns its path.
+// earlier quotes an earlier message of the thread. The time goes first, so that no name can
+// start a line.
+func earlier(m channels.Earlier) string {
+	var b strings.Builder
+	b.WriteString(m.SentAt.UTC().Format("2006-01-02 15:04 UTC") + ", " + text.Name(m.Name))
+	if m.Stranger {
+		b.WriteString(prompt.StrangerMark)
+	}
+	for i, name := range m.Files {
+		b.WriteString([...]string{", with ", ", "}[min(i, 1)] + text.Name(name))
+	}
+	if strings.TrimSpace(m.Text) != "" {
+		b.WriteString(":\n" + text.Quote(m.Text))
+	}
+	return b.String() + "\n"
+}
+
+// saveMedia saves an attached file and returns its path in the workspace.
 func (a *Agent) saveMedia(message, name string, content io.Reader) (saved string, err error) {
 	root, err := os.OpenRoot(a.Workspace)
 	if err != nil {
@@ -121,18 +149,13 @@ func (a *Agent) saveMedia(message, name string, content io.Reader) (saved string
 	}
 	to := path.Join(dir, path.Base(filepath.ToSlash(name)))
 	part := to + ".part"
-	file, err := root.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
-	if err != nil {
-		return "", fmt.Errorf("save an attached file: %w", err)
-	}
-	_, err = io.Copy(file, content)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return "", errors.Join(fmt.Errorf("save an attached file: %w", err), root.Remove(part))
+	if err := safefile.Write(root, part, content); err != nil {
+		return "", errors.Join(fmt.Errorf("save an attached file: %w", err), root.RemoveAll(part))
 	}
 	if err := root.Rename(part, to); err != nil {
 		return "", fmt.Errorf("save an attached file: %w", err)
 	}
-	return filepath.Join(a.Workspace, filepath.FromSlash(to)), nil
+	return to, nil
 }
 
 // imageTypes are the image types that models accept.
@@ -154,9 +177,9 @@ func (a *Agent) images(inbound []domain.Inbound) map[string][]domain.Image {
 			if !imageTypes[file.MIME] {
 				continue
 			}
-			data, err := os.ReadFile(file.Path)
-			if err != nil || len(data) > room {
-				a.Logger.Warn("image left out of the prompt", "path", file.Path, "bytes", len(data), "err", err)
+			data, err := a.media(file.Path, room)
+			if err != nil {
+				a.Logger.Warn("image left out of the prompt", "path", file.Path, "err", err)
 				continue
 			}
 			room -= len(data)
@@ -164,4 +187,14 @@ func (a *Agent) images(inbound []domain.Inbound) map[string][]domain.Image {
 		}
 	}
 	return images
+}
+
+// media reads a file that was saved in the workspace.
+func (a *Agent) media(name string, limit int) ([]byte, error) {
+	root, err := os.OpenRoot(a.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return safefile.Read(root, name, limit)
 }

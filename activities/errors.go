@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -22,8 +21,8 @@ import (
 )
 
 const (
-	// serviceTries bounds the attempts at a service before the user is told. An attempt
-	// lost with its worker counts but is never the last one.
+	// serviceTries bounds the attempts at a service before the user is told. Attempts lost
+	// with their worker do not count.
 	serviceTries = 8
 	// longestWait bounds the delay that a service may ask for.
 	longestWait = 15 * time.Minute
@@ -52,6 +51,8 @@ func failure(ctx, live context.Context, err error) error {
 		return ended
 	}
 	switch failed := remote.As(err); {
+	case errors.Is(err, errRelease):
+		return release(ctx, err)
 	case errors.Is(err, llm.ErrTooLong):
 		return nonRetryable(protocol.ErrorTooLong, "The conversation is too long for the model. Start a new one with /new.")
 	case errors.Is(err, store.ErrTurnEnded), errors.Is(err, domain.ErrNotFound):
@@ -62,7 +63,7 @@ func failure(ctx, live context.Context, err error) error {
 		return err
 	case failed.Permanent():
 		return nonRetryable(protocol.ErrorRefused, refusal(failed))
-	case activity.GetInfo(ctx).Attempt >= serviceTries:
+	case attemptOf(ctx) >= serviceTries:
 		return nonRetryable(protocol.ErrorRefused, fmt.Sprintf("I could not get an answer after %d attempts: %v. Try again later.", serviceTries, err))
 	default:
 		return temporary(failed, err)
@@ -95,10 +96,10 @@ func temporary(failed *remote.Error, err error) error {
 }
 
 // recoverPanic turns a panic into a non-retryable error: another attempt would most
-// likely panic too. It must be deferred.
-func recoverPanic(log *slog.Logger, err *error) {
+// likely panic too. Every activity defers it.
+func recoverPanic(ctx context.Context, err *error) {
 	if p := recover(); p != nil {
-		log.Error("panic", "panic", p, "stack", string(debug.Stack()))
+		activity.GetLogger(ctx).Error("panic", "panic", p, "stack", string(debug.Stack()))
 		*err = nonRetryable(protocol.ErrorInvalid, fmt.Sprintf("Internal error; see the log. (%v)", p))
 	}
 }
@@ -111,11 +112,20 @@ func ctxFailure(ctx context.Context) error {
 	case errors.Is(cause, tool.ErrStopped):
 		return temporal.NewCanceledError()
 	default:
-		return temporal.NewApplicationErrorWithOptions(cause.Error(), errorRelease, temporal.ApplicationErrorOptions{
-			NextRetryDelay: releaseDelay,
-			Category:       temporal.ApplicationErrorCategoryBenign,
-		})
+		return release(ctx, cause)
 	}
+}
+
+// release returns the error after which another worker continues at once. An attempt that
+// the worker's stop ended does not count as one.
+func release(ctx context.Context, cause error) error {
+	if errors.Is(cause, errStopping) {
+		activity.RecordHeartbeat(context.WithoutCancel(ctx), lostAttempts(ctx)+1)
+	}
+	return temporal.NewApplicationErrorWithOptions(cause.Error(), errorRelease, temporal.ApplicationErrorOptions{
+		NextRetryDelay: releaseDelay,
+		Category:       temporal.ApplicationErrorCategoryBenign,
+	})
 }
 
 // nonRetryable returns an error that ends the turn; message is for the user.

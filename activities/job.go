@@ -4,20 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 )
 
 // heartbeatFile, in the workspace, holds the heartbeat's tasks.
 const heartbeatFile = "HEARTBEAT.md"
+
+// heartbeatLimit bounds how much of it is looked at for tasks, in bytes.
+const heartbeatLimit = 64 << 10
 
 // JobOptions configure how jobs run.
 type JobOptions struct {
@@ -30,7 +35,13 @@ type JobOptions struct {
 
 // Fire accepts a job's message in the session that the job runs in, once per
 // occurrence, and signals the session.
-func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (protocol.FireResult, error) {
+func (a *Agent) Fire(ctx context.Context, in protocol.FireInput) (result protocol.FireResult, err error) {
+	defer recoverPanic(ctx, &err)
+	result, err = a.fire(ctx, in)
+	return result, failure(ctx, ctx, err)
+}
+
+func (a *Agent) fire(ctx context.Context, in protocol.FireInput) (protocol.FireResult, error) {
 	compose := a.jobFiring
 	if in.Job == domain.Heartbeat {
 		compose = a.heartbeatFiring
@@ -67,15 +78,15 @@ func (a *Agent) jobFiring(ctx context.Context, in protocol.FireInput) (f store.F
 		return store.Firing{}, "", fmt.Errorf("read job %s: %w", in.Job, err)
 	}
 	occurrence := schedule.Occurrence(job, in.Due)
-	text := fmt.Sprintf("[Scheduled job %q (%s), due %s]\n%s\n\n"+
+	content := fmt.Sprintf("[Scheduled job %q (%s), due %s]\n%s\n\n"+
 		"[This was scheduled in advance and is not a new message. Do it, and answer with what to say in the conversation it was scheduled in. Do not mention jobs or IDs.]",
-		job.Label(), job.ID, schedule.Stamp(job, in.Due), job.Message)
+		job.Label(), job.ID, schedule.Stamp(job, in.Due), text.Escape(job.Message))
 	f = store.Firing{
-		Message: inbound(in, job.RunsIn(), job.Route, text, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),
+		Message: inbound(in, job.RunsIn(), job.Route, content, occurrence), Job: job.ID, Last: schedule.Ends(job, in.Due),
 		Skip: a.Jobs.Overlap == config.OverlapSkip && job.Kind != domain.JobAt,
 	}
 	f.Message.SenderName = job.SenderName
-	f.Message.Enriched = &domain.Enriched{Text: text, SenderName: job.SenderName, Zone: job.Zone}
+	f.Message.Enriched = &domain.Enriched{Text: content, SenderName: job.SenderName, Zone: job.Zone}
 	if own := f.Message.Session == domain.JobSession(job.ID); own && a.Jobs.Overlap == config.OverlapAllow {
 		f.Beside = domain.JobSessionAt(job.ID, occurrence)
 	}
@@ -86,22 +97,36 @@ func (a *Agent) heartbeatFiring(_ context.Context, in protocol.FireInput) (f sto
 	if a.Jobs.IsActive != nil && !a.Jobs.IsActive(time.Now()) {
 		return store.Firing{}, "outside the active hours", nil
 	}
-	content, err := os.ReadFile(filepath.Join(a.Workspace, heartbeatFile))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return store.Firing{}, "", fmt.Errorf("read %s: %w", heartbeatFile, err)
-	}
-	if !hasTasks(string(content)) {
+	switch content, err := a.heartbeatText(); {
+	case err != nil:
+		a.Logger.Warn("heartbeat skipped", "file", heartbeatFile, "err", err)
+		return store.Firing{}, fmt.Sprintf("%s cannot be read: %v", heartbeatFile, err), nil
+	case !hasTasks(content):
 		return store.Firing{}, heartbeatFile + " has no tasks", nil
 	}
-	text := fmt.Sprintf("[Heartbeat]\nRead %s in the workspace, and do what is due now. "+
+	content := fmt.Sprintf("[Heartbeat]\nRead %s in the workspace, and do what is due now. "+
 		"If there is nothing to say about it, answer exactly %s.", heartbeatFile, domain.HeartbeatOK)
 	route := a.Jobs.Route
 	if route.Channel == "" {
 		route.Channel = domain.Heartbeat
 	}
-	f = store.Firing{Message: inbound(in, domain.JobSession(in.Job), route, text, in.Due.UTC().Format(time.RFC3339Nano)), Skip: true}
-	f.Message.Enriched = &domain.Enriched{Text: text}
+	f = store.Firing{Message: inbound(in, domain.JobSession(in.Job), route, content, in.Due.UTC().Format(time.RFC3339Nano)), Skip: true}
+	f.Message.Enriched = &domain.Enriched{Text: content}
 	return f, "", nil
+}
+
+// heartbeatText returns the start of the heartbeat's file; "" if it does not exist.
+func (a *Agent) heartbeatText() (string, error) {
+	root, err := os.OpenRoot(a.Workspace)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	content, _, err := safefile.Text(root, heartbeatFile, heartbeatLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return content, err
 }
 
 // inbound returns the message of one occurrence of a job.

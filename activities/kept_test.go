@@ -80,7 +80,7 @@ func TestKept(t *testing.T) {
 		require.Empty(t, b.answerOf(t, "m1"))
 		memory.Limit("c1", 10)
 		_, _, err := b.store.Accept(t.Context(), domain.Inbound{
-			ID: "m2", PlatformID: "2", Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: "ana", Text: "/help", Push: true,
+			ID: "m2", PlatformID: "2", Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: "ana", Text: "/help", Command: domain.CommandHelp, Push: true,
 		})
 		require.NoError(t, err)
 		_, err = execute[protocol.AnswerResult](t, b.agent.Answer, protocol.AnswerInput{Session: session, Message: "m2", Command: domain.CommandHelp})

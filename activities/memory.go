@@ -37,10 +37,15 @@ func (a *Agent) memoryPrompt(begun domain.Step) (string, error) {
 // fill the window. A failure is only logged: the schedule will start it.
 func (a *Agent) consolidateFullWindow(ctx context.Context, begun domain.Step) {
 	scope := begun.Turn.Scope
-	if scope == "" || len(begun.History)+1 < a.Model.Window || a.cooldowns.active(scope) {
+	// The history leaves out the rest of a turn that the window cuts off.
+	if scope == "" || len(begun.History) < a.Model.Window/2 || a.cooldowns.active(scope) {
 		return
 	}
-	if err := a.Memory.Consolidate(ctx, scope); err != nil {
+	due, err := a.Store.Due(ctx, scope, begun.Turn.Session, a.Model.Window)
+	if due {
+		err = a.Memory.Consolidate(ctx, scope)
+	}
+	if err != nil {
 		a.Logger.Warn("consolidation not started, the schedule will", "scope", scope, "err", err)
 	}
 }

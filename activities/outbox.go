@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
@@ -16,7 +15,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/remote"
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/tool"
 	"github.com/holdfast-ai/holdfast/internal/tool/message"
 )
 
@@ -29,6 +30,9 @@ type Outbox struct {
 	sender    channels.Sender
 	workspace string
 }
+
+// errUnreadable reports that a file to be sent cannot be read, which is final.
+var errUnreadable = errors.New("the file to be sent cannot be read")
 
 // NewOutbox returns the deliveries of the channel that sender sends to. Files that
 // are sent are in the workspace.
@@ -47,10 +51,19 @@ func (o *Outbox) Deliver(ctx context.Context, in protocol.DeliverInput) (protoco
 	}, undelivered(live, err)
 }
 
-// deliver makes one attempt to deliver a message, after those that are kept for its chat.
+// deliver makes one attempt to deliver a message, unless an earlier reply in the same place
+// is not delivered yet, and after those that are kept for its chat.
 // A turn's reply ends the turn in its chat.
-func (o *Outbox) deliver(ctx context.Context, id string) (domain.Outbound, error) {
-	out, err := o.claim(ctx, id)
+func (o *Outbox) deliver(ctx context.Context, id string) (out domain.Outbound, err error) {
+	defer recoverPanic(ctx, &err)
+	behind, err := o.store.Behind(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	if behind {
+		return out, errBehind
+	}
+	out, err = o.claim(ctx, id)
 	if err == nil && out.State == domain.OutboxPending {
 		out, err = o.deliverInOrder(ctx, out)
 	}
@@ -59,6 +72,10 @@ func (o *Outbox) deliver(ctx context.Context, id string) (domain.Outbound, error
 	}
 	return out, err
 }
+
+// errBehind is the error of an attempt that would overtake an earlier reply. It is worth
+// another attempt, like that of a platform that is away.
+var errBehind = &remote.Error{Service: "outbox", Err: errors.New("an earlier reply in the same place is not delivered yet")}
 
 // deliverInOrder delivers a claimed message after those that are kept for its chat. If
 // these cannot be delivered now either, it is kept, too.
@@ -165,7 +182,7 @@ func (o *Outbox) deliverOne(ctx context.Context, out domain.Outbound, draft doma
 	failpoint.Hit("deliver.claimed")
 	sent, err := o.send(ctx, out, draft)
 	later := errors.Is(err, channels.ErrUndeliverableNow)
-	gone := !later && (errors.Is(err, channels.ErrGone) || errors.Is(err, fs.ErrNotExist) || permanentlyRejected(err))
+	gone := !later && (errors.Is(err, channels.ErrGone) || errors.Is(err, errUnreadable) || permanentlyRejected(err))
 	o.count(out, err, gone)
 	switch {
 	case later:
@@ -226,6 +243,9 @@ func (o *Outbox) send(ctx context.Context, out domain.Outbound, draft domain.Dra
 			return channels.Sent{}, err
 		}
 	}
+	if err := tool.Check(ctx); err != nil {
+		return channels.Sent{}, err
+	}
 	return o.post(ctx, out)
 }
 
@@ -250,8 +270,8 @@ func (o *Outbox) withContent(out domain.Outbound) (domain.Outbound, error) {
 		return out, fmt.Errorf("open the workspace: %w", err)
 	}
 	defer root.Close()
-	if out.Content, err = root.ReadFile(out.Path); err != nil {
-		return out, fmt.Errorf("read the file to be sent: %w", err)
+	if out.Content, err = safefile.Read(root, out.Path, message.FileLimit); err != nil {
+		return out, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	return out, nil
 }

@@ -20,9 +20,10 @@ const (
 // Refill returns the next pending messages of a session whose queue was full. Commands are
 // not among them: a session takes them however full its queue is.
 func (a *Agent) Refill(ctx context.Context, in protocol.RefillInput) (result protocol.RefillResult, err error) {
+	defer recoverPanic(ctx, &err)
 	pending, err := a.Store.Pending(ctx, in.Session, in.After, math.MaxInt64, refillLimit)
 	if err != nil {
-		return result, fmt.Errorf("refill the queue: %w", err)
+		return result, failure(ctx, ctx, fmt.Errorf("refill the queue: %w", err))
 	}
 	result.More = len(pending) == refillLimit
 	size := 0

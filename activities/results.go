@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
@@ -59,7 +60,7 @@ func (a *Agent) keep(file, text string) error {
 	if err := root.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return root.WriteFile(file, []byte(text), 0o644)
+	return safefile.Write(root, file, strings.NewReader(text))
 }
 
 // headTail returns the start and the end of text, together at most limit bytes of whole

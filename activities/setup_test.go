@@ -69,8 +69,9 @@ func newStore(t *testing.T) *store.Store {
 // accept stores a message. A turn that it begins has its ID.
 func (b *bundle) accept(t *testing.T, id, text string, push bool) {
 	t.Helper()
+	command, _ := domain.ParseCommand(text)
 	_, fresh, err := b.store.Accept(t.Context(), domain.Inbound{
-		ID: id, PlatformID: "1", Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: "ana", Text: text, Push: push,
+		ID: id, PlatformID: "1", Session: session.Key, Channel: session.Channel, Chat: "c1", Sender: "ana", Text: text, Push: push, Command: command,
 	})
 	require.NoError(t, err)
 	require.True(t, fresh)

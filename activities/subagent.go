@@ -17,7 +17,12 @@ const reportLimit = 16_000
 
 // Report ends a subagent: it stores the reply of its last turn in the parent's inbox,
 // once, and signals the parent.
-func (a *Agent) Report(ctx context.Context, in protocol.ReportInput) error {
+func (a *Agent) Report(ctx context.Context, in protocol.ReportInput) (err error) {
+	defer recoverPanic(ctx, &err)
+	return failure(ctx, ctx, a.report(ctx, in))
+}
+
+func (a *Agent) report(ctx context.Context, in protocol.ReportInput) error {
 	status, report := domain.SubagentStopped, ""
 	if !in.Stopped {
 		turns, err := a.Store.Turns(ctx, in.Session.Key, 1)

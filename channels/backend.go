@@ -44,6 +44,18 @@ type Pairing interface {
 	Pair(ctx context.Context, channel, sender, name string) (code string, err error)
 }
 
+// Chats is a [Backend] that finds the chats of clients which send all of a conversation with
+// each message.
+type Chats interface {
+	// OpenChat returns the chat of a request.
+	OpenChat(ctx context.Context, request domain.ChatRequest) (domain.Chat, error)
+	// AnsweredChat records what has been said in a session, as a hash, once a request is
+	// answered.
+	AnsweredChat(ctx context.Context, session, request, said string) error
+	// ReceivedChat records that the client has the answer.
+	ReceivedChat(ctx context.Context, session, request string) error
+}
+
 // Sessions is a [Backend] that reads sessions.
 type Sessions interface {
 	// Transcript returns the last 1,000 messages of a session, oldest first.

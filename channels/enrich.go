@@ -25,6 +25,8 @@ type Enrichment struct {
 	// Save saves an attached file where the agent can read it, and returns its path.
 	// Saving the same name again replaces the file.
 	Save func(name string, content io.Reader) (path string, err error)
+	// Paired reports whether a sender was admitted by pairing.
+	Paired func(ctx context.Context, sender string) (bool, error)
 }
 
 // Enriched is the result of [Enricher].
@@ -39,7 +41,9 @@ type Enriched struct {
 
 // Earlier is an earlier message of a thread.
 type Earlier struct {
-	Name   string // of the author
-	Text   string
-	SentAt time.Time
+	Name     string // of the author
+	Stranger bool   // the author is not answered
+	Text     string
+	Files    []string // names of attachments, which are not saved
+	SentAt   time.Time
 }

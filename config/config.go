@@ -18,6 +18,7 @@ type Config struct {
 	Agent     Agent               `yaml:"agent"`
 	Memory    Memory              `yaml:"memory"`
 	Temporal  Temporal            `yaml:"temporal"`
+	Worker    Worker              `yaml:"worker"`
 	Engine    Engine              `yaml:"engine"`
 	Store     Store               `yaml:"store"`
 	Workspace string              `yaml:"workspace"` // absolute once loaded
@@ -82,6 +83,7 @@ type Agent struct {
 type Temporal struct {
 	Address   string `yaml:"address"` // host:port of an existing cluster
 	Namespace string `yaml:"namespace"`
+	Prefix    string `yaml:"prefix"` // of the names of task queues, workflows and schedules; empty: none
 	APIKey    Secret `yaml:"api_key"`
 	TLS       TLS    `yaml:"tls"`
 	Port      int    `yaml:"port"`
@@ -104,6 +106,18 @@ func (t Temporal) UseTLS() bool {
 		return false
 	}
 	return t.APIKey != "" || t.TLS != TLS{}
+}
+
+// Worker are the settings of a worker: how much it does at once, of each kind, how it stops,
+// and which build it is.
+type Worker struct {
+	ModelCalls int           `yaml:"model_calls"`
+	ToolCalls  int           `yaml:"tool_calls"`
+	Deliveries int           `yaml:"deliveries"` // per channel
+	Control    int           `yaml:"control"`    // commands, ends of turns, reports and jobs
+	Drain      time.Duration `yaml:"drain"`      // for calls to finish when it stops
+	Deployment string        `yaml:"deployment"` // name of its deployment, for Worker Versioning; empty: no versioning
+	BuildID    string        `yaml:"build_id"`   // of its build in the deployment; empty: the program's
 }
 
 // Values of Engine.Durability.
@@ -142,7 +156,7 @@ type MCPServer struct {
 	Command string            `yaml:"command"`
 	Args    []string          `yaml:"args"`
 	Env     map[string]Secret `yaml:"env"`
-	Dir     string            `yaml:"dir"` // working directory of the command; empty: the workspace
+	Dir     string            `yaml:"dir"` // working directory of the command, absolute; empty: its folder in DataDir
 	URL     string            `yaml:"url"`
 	Headers map[string]Secret `yaml:"headers"` // sent with every request
 	Timeout time.Duration     `yaml:"timeout"` // of a call; 0: one minute
@@ -235,6 +249,7 @@ func Default(home string) Config {
 		Prices:    map[string]Price{},
 		Memory:    Memory{Scope: MemoryAuto},
 		Temporal:  Temporal{Namespace: "default", Port: 7233, UIPort: 8233},
+		Worker:    Worker{ModelCalls: 200, ToolCalls: 200, Deliveries: 50, Control: 50, Drain: 5 * time.Second},
 		Engine:    Engine{Durability: DurabilityFull, Retention: 30 * day},
 		Workspace: filepath.Join(home, "workspace"),
 		Tools: Tools{

@@ -19,6 +19,7 @@ func TestErrorsContainTheirPosition(t *testing.T) {
 		{"unknown key at the top", "\nmodle: a/b", nil, []string{"config:2: modle: unknown setting; did you mean model?"}},
 		{"unknown key further down", "agent:\n  max_iteration: 3", nil, []string{"config:2: agent.max_iteration: unknown setting; did you mean agent.max_iterations?"}},
 		{"key at the wrong level", "max_tokens: 3", nil, []string{"config:1: max_tokens: unknown setting; did you mean agent.max_tokens?"}},
+		{"misspelled key at the wrong level", "agent: {modle: a/b}", nil, []string{"config:1: agent.modle: unknown setting; did you mean model?"}},
 		{"camel case", "agent: {midTurn: queue}", nil, []string{"config:1: agent.midTurn: unknown setting; did you mean agent.mid_turn?"}},
 		{"unknown key of a provider with a dot", "providers: {a.B: {apikey: x}}", nil, []string{`config:1: providers."a.B".apikey: unknown setting; did you mean providers.NAME.api_key?`}},
 		{"key in upper case", "Model: a/b", nil, []string{"config:1: Model: unknown setting; did you mean model?"}},

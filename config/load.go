@@ -69,6 +69,9 @@ func readFile(path string) ([]byte, error) {
 //  3. the usual variable of a provider or service, such as OPENAI_API_KEY
 //  4. [Default]
 //
+// A variable NAME_FILE names a file with the value of NAME, if that is empty and a setting or
+// a secret.
+//
 // The error joins all problems, one line each, which starts with the position.
 func Load(r io.Reader, opts Options) (Config, error) {
 	home, err := opts.home()
@@ -112,6 +115,7 @@ func load(data []byte, name string, opts Options) (Config, error) {
 		name: name, env: lookup(opts.Environ),
 		schema: describe(reflect.TypeFor[Config]()), origins: map[string]string{}, wrong: map[string]bool{},
 	}
+	l.readFiles()
 	file, err := l.read(bytes.NewReader(data))
 	if err != nil {
 		return Config{}, err
@@ -133,6 +137,12 @@ func load(data []byte, name string, opts Options) (Config, error) {
 		cfg.Workspace = resolve(cfg.Workspace, opts.Home, l.env)
 	} else {
 		cfg.Workspace = Default(opts.Home).Workspace
+	}
+	for name, server := range cfg.Tools.MCP.Servers {
+		if server.Dir != "" {
+			server.Dir = resolve(server.Dir, opts.Home, l.env)
+			cfg.Tools.MCP.Servers[name] = server
+		}
 	}
 	for _, p := range cfg.check() {
 		if !l.wrong[p.path] {

@@ -18,7 +18,7 @@ func parse(t reflect.Type, text string) (any, error) {
 	case reflect.TypeFor[Secret]():
 		return Secret(text), nil
 	case reflect.TypeFor[time.Duration]():
-		return parseDuration(text)
+		return ParseDuration(text)
 	case reflect.TypeFor[[]string]():
 		return parseList(text), nil
 	}
@@ -64,8 +64,8 @@ func expected(t reflect.Type) string {
 	}
 }
 
-// parseDuration is [time.ParseDuration] with leading days.
-func parseDuration(text string) (time.Duration, error) {
+// ParseDuration is [time.ParseDuration] with leading days.
+func ParseDuration(text string) (time.Duration, error) {
 	invalid := fmt.Errorf("must be a duration such as 60s, 10m or 30d, not %q", text)
 	days, rest, found := strings.Cut(text, "d")
 	if !found {

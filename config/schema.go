@@ -102,7 +102,26 @@ func (s *schema) nearest(p path) string {
 			known[k.variable()] = k
 		}
 	}
-	return known[nearestName(p.variable(), known)].String()
+	best := known[nearestName(p.variable(), known)]
+	const worse = 4 // than another level
+	off := worse * misspelling(p[len(p)-1], best[len(best)-1])
+	for _, name := range slices.Sorted(maps.Keys(known)) { // the right key at the wrong level
+		k := known[name]
+		if d := worse*misspelling(p[len(p)-1], k[len(k)-1]) + len(k); d < off {
+			best, off = k, d
+		}
+	}
+	return best.String()
+}
+
+// misspelling is how many mistakes make one word of another; letters in another order are
+// one.
+func misspelling(a, b string) int {
+	sorted := func(s string) string { return string(slices.Sorted(slices.Values([]byte(s)))) }
+	if a != b && sorted(a) == sorted(b) {
+		return 1
+	}
+	return levenshtein.ComputeDistance(a, b)
 }
 
 // nearestName returns the known variable most similar to name, preferably one that ends

@@ -39,6 +39,8 @@ func (c Config) check() []problem {
 		k.when(p.Input < 0 || p.Cached < 0 || p.Output < 0, path{"prices", name}.String(), "must not be negative")
 	}
 	k.temporal(c.Temporal)
+	k.worker(c.Worker)
+	k.when(c.Worker.Deployment != "" && c.Temporal.Address == "", "worker.deployment", "needs a cluster (temporal.address): the embedded engine is upgraded with its worker")
 	k.oneOf("engine.durability", c.Engine.Durability, DurabilityFull, DurabilityNormal)
 	k.when(c.Engine.Retention < time.Hour, "engine.retention", "must be at least 1h, not %s", c.Engine.Retention)
 	dsn := c.Store.DSN.Reveal()
@@ -108,10 +110,24 @@ func (k *checker) temporal(t Temporal) {
 		k.hostPort("temporal.address", t.Address, "temporal.example.com:7233")
 	}
 	k.when(t.Namespace == "", "temporal.namespace", "must not be empty; Temporal's default is \"default\"")
+	k.when(t.Prefix != "" && !prefixName.MatchString(t.Prefix), "temporal.prefix", "must be of letters, digits, -, _ and ., not %q", t.Prefix)
 	k.when((t.TLS.Cert == "") != (t.TLS.Key == ""), "temporal.tls", "must have both cert and key, or neither")
 	k.port("temporal.port", t.Port)
 	k.port("temporal.ui_port", t.UIPort)
 	k.when(t.Port != 0 && t.Port == t.UIPort, "temporal.ui_port", "must differ from temporal.port, which is also %d", t.Port)
+}
+
+// prefixName matches what is safe in the names and the queries of Temporal.
+var prefixName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,50}$`)
+
+func (k *checker) worker(w Worker) {
+	k.atLeastOne("worker.model_calls", w.ModelCalls)
+	k.atLeastOne("worker.tool_calls", w.ToolCalls)
+	k.atLeastOne("worker.deliveries", w.Deliveries)
+	k.atLeastOne("worker.control", w.Control)
+	k.when(w.Deployment != "" && !prefixName.MatchString(w.Deployment), "worker.deployment", "must be of letters, digits, -, _ and ., not %q", w.Deployment)
+	k.when(w.BuildID != "" && !prefixName.MatchString(w.BuildID), "worker.build_id", "must be of letters, digits, -, _ and ., not %q", w.BuildID)
+	k.when(w.Drain < 0 || w.Drain > time.Hour, "worker.drain", "must be from 0s to 1h, not %s", w.Drain)
 }
 
 func (k *checker) port(path string, port int) {

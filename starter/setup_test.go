@@ -30,7 +30,7 @@ func setup(t *testing.T) *bundle {
 	t.Cleanup(func() { _ = s.Close() })
 	b := &bundle{engine: &dispatchtest.Engine{}, store: s, bus: event.NewLocal()}
 	d, err := dispatch.NewDispatcher(dispatch.Options{
-		Client: dispatch.New(b.engine, "default"), Store: s, Events: b.bus, Model: "m", Limits: protocol.Limits{Steps: 3},
+		Client: dispatch.New(b.engine, "default", protocol.Names{}), Store: s, Events: b.bus, Model: "m", Limits: protocol.NewLimits(3, 0),
 	})
 	require.NoError(t, err)
 	b.Starter, err = starter.New(starter.Options{Dispatcher: d, Store: s, Events: b.bus, Steer: true})

@@ -39,6 +39,7 @@ type Options struct {
 	Dispatcher Dispatcher
 	Store      *store.Store
 	Events     event.Bus
+	Names      protocol.Names
 	Steer      bool // messages of the same sender join a running turn
 	Metrics    *metrics.Metrics
 	Logger     *slog.Logger
@@ -90,7 +91,7 @@ func (s *Starter) Accept(ctx context.Context, msg domain.Inbound) (channels.Acce
 		failpoint.Hit("accept.signalled")
 	}
 	return channels.Accepted{
-		Message: stored.ID, Session: stored.Session, WorkflowID: protocol.WorkflowID(stored.Session), Duplicate: !fresh,
+		Message: stored.ID, Session: stored.Session, WorkflowID: s.o.Names.Session(stored.Session), Duplicate: !fresh,
 	}, nil
 }
 

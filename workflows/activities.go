@@ -6,13 +6,14 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 const (
-	// heartbeatTimeout is how long an activity may go without a heartbeat before its
+	// HeartbeatTimeout is how long an activity may go without a heartbeat before its
 	// worker counts as lost.
-	heartbeatTimeout = 30 * time.Second
+	HeartbeatTimeout = 30 * time.Second
 	// retryTimeout bounds how long an activity is retried: longer than a machine is
 	// switched off over a holiday.
 	retryTimeout = 30 * 24 * time.Hour
@@ -32,10 +33,15 @@ const (
 // returns a non-retryable error when another attempt cannot help.
 var retry = temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute}
 
-// storeActivityOptions are for activities that only access the store.
-func storeActivityOptions(summary string) workflow.ActivityOptions {
+// names are those of the deployment that the workflow belongs to.
+func names(ctx workflow.Context) protocol.Names {
+	return protocol.NamesOf(workflow.GetInfo(ctx).TaskQueueName)
+}
+
+// controlOptions are for activities that only access the store.
+func controlOptions(ctx workflow.Context, summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
-		TaskQueue:              protocol.AgentQueue,
+		TaskQueue:              names(ctx).ControlQueue(),
 		StartToCloseTimeout:    time.Minute,
 		ScheduleToCloseTimeout: retryTimeout,
 		RetryPolicy:            &retry,
@@ -43,10 +49,10 @@ func storeActivityOptions(summary string) workflow.ActivityOptions {
 	}
 }
 
-// longActivityOptions are for activities that heartbeat.
-func longActivityOptions(summary string, timeout time.Duration) workflow.ActivityOptions {
-	options := storeActivityOptions(summary)
-	options.StartToCloseTimeout, options.HeartbeatTimeout = timeout, heartbeatTimeout
+// longOptions are for activities that heartbeat.
+func longOptions(ctx workflow.Context, queue, summary string, timeout time.Duration) workflow.ActivityOptions {
+	options := controlOptions(ctx, summary)
+	options.TaskQueue, options.StartToCloseTimeout, options.HeartbeatTimeout = queue, timeout, HeartbeatTimeout
 	return options
 }
 
@@ -64,49 +70,68 @@ func executeAlways[R any](ctx workflow.Context, options workflow.ActivityOptions
 }
 
 func executeComplete(ctx workflow.Context, summary string, input protocol.CompleteInput) (protocol.CompleteResult, error) {
-	return execute[protocol.CompleteResult](ctx, longActivityOptions(summary, modelTimeout), protocol.CompleteActivity, input)
+	return execute[protocol.CompleteResult](ctx, longOptions(ctx, names(ctx).AgentQueue(), summary, modelTimeout), protocol.CompleteActivity, input)
 }
 
-func executeCallTool(ctx workflow.Context, summary string, call protocol.Call, input protocol.CallToolInput) workflow.Future {
-	ctx = workflow.WithActivityOptions(ctx, longActivityOptions(summary, call.Timeout+toolMargin))
-	return workflow.ExecuteActivity(ctx, protocol.CallToolActivity, input)
+func executeCallTool(ctx workflow.Context, summary string, call protocol.Call, input protocol.CallToolInput) (result protocol.CallToolResult, err error) {
+	options := longOptions(ctx, names(ctx).ToolsQueue(), summary, call.Timeout+toolMargin)
+	err = atPlaces(ctx, options, placeTimeout, func(a attempt) (place string, err error) {
+		input.Tried = a.tried
+		result, err = execute[protocol.CallToolResult](ctx, a.options, protocol.CallToolActivity, input)
+		return result.Place, err
+	})
+	return result, err
 }
 
 func executeEndTurn(ctx workflow.Context, input protocol.EndTurnInput) (outbox string, err error) {
-	options := storeActivityOptions("end turn: " + string(input.Ending))
-	result, err := executeAlways[protocol.EndTurnResult](ctx, options, protocol.EndTurnActivity, input)
-	return result.Outbox, err
+	err = atPlaces(ctx, controlOptions(ctx, "end turn: "+string(input.Ending)), placeTimeout, func(a attempt) (place string, err error) {
+		input.Tried = a.tried
+		result, err := executeAlways[protocol.EndTurnResult](ctx, a.options, protocol.EndTurnActivity, input)
+		outbox = result.Outbox
+		return result.Place, err
+	})
+	return outbox, err
 }
 
 func executeRefill(ctx workflow.Context, input protocol.RefillInput) (protocol.RefillResult, error) {
-	return executeAlways[protocol.RefillResult](ctx, storeActivityOptions("refill the queue"), protocol.RefillActivity, input)
+	return executeAlways[protocol.RefillResult](ctx, controlOptions(ctx, "refill the queue"), protocol.RefillActivity, input)
 }
 
-func executeAnswer(ctx workflow.Context, input protocol.AnswerInput) (protocol.AnswerResult, error) {
-	return execute[protocol.AnswerResult](ctx, storeActivityOptions("/"+string(input.Command)), protocol.AnswerActivity, input)
+func executeAnswer(ctx workflow.Context, input protocol.AnswerInput) (result protocol.AnswerResult, err error) {
+	timeout := placeTimeout
+	if input.Command == domain.CommandStatus {
+		timeout = glanceTimeout
+	}
+	err = atPlaces(ctx, controlOptions(ctx, "/"+string(input.Command)), timeout, func(a attempt) (place string, err error) {
+		input.Tried, input.Silent = a.tried, a.silent
+		result, err = execute[protocol.AnswerResult](ctx, a.options, protocol.AnswerActivity, input)
+		input.Stopped, input.Commands = input.Stopped || result.Stopped, input.Commands+result.Commands
+		return result.Place, err
+	})
+	return result, err
 }
 
 func executeReport(ctx workflow.Context, input protocol.ReportInput) error {
-	_, err := executeAlways[struct{}](ctx, storeActivityOptions("report"), protocol.ReportActivity, input)
+	_, err := executeAlways[struct{}](ctx, controlOptions(ctx, "report"), protocol.ReportActivity, input)
 	return err
 }
 
 func executeConsolidate(ctx workflow.Context, input protocol.ConsolidateInput) (protocol.ConsolidateResult, error) {
-	options := longActivityOptions("consolidate "+input.Scope, modelTimeout)
+	options := longOptions(ctx, names(ctx).AgentQueue(), "consolidate "+input.Scope, modelTimeout)
 	return execute[protocol.ConsolidateResult](ctx, options, protocol.ConsolidateActivity, input)
 }
 
 func executeFire(ctx workflow.Context, input protocol.FireInput) (protocol.FireResult, error) {
-	options := storeActivityOptions("fire " + input.Job)
+	options := controlOptions(ctx, "fire "+input.Job)
 	options.StartToCloseTimeout = fireTimeout
 	return execute[protocol.FireResult](ctx, options, protocol.FireActivity, input)
 }
 
-// executeDeliver sends a reply. Cancelling the session aborts a delivery in progress;
-// replies after the cancellation are still sent.
+// executeDeliver sends a reply. Cancelling ctx aborts a delivery in progress, and waits until
+// it has ended; replies after the cancellation are still sent.
 func executeDeliver(ctx workflow.Context, channel, outbox string) error {
-	options := longActivityOptions("reply to "+channel, 2*time.Minute)
-	options.TaskQueue, options.ScheduleToCloseTimeout = protocol.OutboxQueue(channel), deliveryTimeout
+	options := longOptions(ctx, names(ctx).OutboxQueue(channel), "reply to "+channel, 2*time.Minute)
+	options.ScheduleToCloseTimeout, options.WaitForCancellation = deliveryTimeout, true
 	deliver := execute[protocol.DeliverResult]
 	if ctx.Err() != nil {
 		deliver = executeAlways[protocol.DeliverResult]

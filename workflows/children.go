@@ -31,12 +31,13 @@ func (s *session) spawn(ctx workflow.Context, turn string, step int, call protoc
 func executeSubagent(ctx workflow.Context, child protocol.Child, parent string, input protocol.SessionInput) workflow.ChildWorkflowFuture {
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID:            protocol.WorkflowID(input.Session.Key),
-		TaskQueue:             protocol.AgentQueue,
+		WorkflowID:            names(ctx).Session(input.Session.Key),
+		TaskQueue:             names(ctx).AgentQueue(),
 		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		StaticSummary:         cut("subagent of "+parent+": "+child.Label, summaryLimit),
 		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+		Priority:              temporal.Priority{PriorityKey: protocol.BackgroundPriority}, // and its parent's fairness key
 	})
 	return workflow.ExecuteChildWorkflow(ctx, protocol.SubagentWorkflow, input)
 }
@@ -47,7 +48,7 @@ func (s *session) stopChildren(ctx workflow.Context) bool {
 	stopped := len(s.state.Children) > 0
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	for _, child := range s.state.Children {
-		workflow.RequestCancelExternalWorkflow(ctx, protocol.WorkflowID(domain.SubagentSession(child.ID)), "")
+		workflow.RequestCancelExternalWorkflow(ctx, names(ctx).Session(domain.SubagentSession(child.ID)), "")
 	}
 	s.state.Children = nil
 	return stopped

@@ -9,7 +9,7 @@ import (
 
 // command applies a command to the turn and returns the input of its answer.
 func (s *session) command(ctx workflow.Context, m protocol.MessageRef) protocol.AnswerInput {
-	input := protocol.AnswerInput{Session: s.ref, Message: m.ID, Command: m.Command}
+	input := protocol.AnswerInput{Session: s.ref, Message: m.ID, Command: m.Command, Behind: s.behind()}
 	if m.Command == domain.CommandStop {
 		turn, children := s.stopTurn(m.Seq), s.stopChildren(ctx)
 		input.Stopped = turn || children

@@ -42,19 +42,16 @@ func (s *session) take(ctx workflow.Context, m protocol.MessageRef) {
 	if slices.Contains(s.state.Recent, m.ID) || s.overflows(m) {
 		return
 	}
-	if m.Command == domain.CommandNone {
-		s.enqueue(m)
-		return
-	}
-	s.remember(m.ID)
-	switch spec, _ := domain.LookupCommand(m.Command); {
+	switch {
 	case m.Command == domain.CommandNew:
+		s.remember(m.ID)
 		s.stopTurn(m.Seq)
 		s.stopChildren(ctx)
 		s.state.Queue = slices.Insert(s.state.Queue, 0, m)
-	case spec.Immediate:
+	case m.Immediate:
+		s.remember(m.ID)
 		s.answerNow(ctx, s.command(ctx, m))
 	default:
-		workflow.GetLogger(ctx).Warn("unknown command dropped", "command", string(m.Command))
+		s.enqueue(m)
 	}
 }

@@ -19,7 +19,7 @@ func (s *session) begin() {
 func (s *session) newTurn() *turn {
 	return &turn{
 		session: s.ref, model: s.model, limit: s.limits.Steps, state: s.state.Turn,
-		canJoin: s.canJoin, report: s.report, spawn: s.spawn,
+		canJoin: s.canJoin, behind: s.behind, report: s.report, spawn: s.spawn, continues: s.continues, decided: map[string]bool{},
 	}
 }
 
@@ -45,23 +45,12 @@ func (s *session) stopTurn(seq int64) bool {
 
 // drop ends messages as stopped, without a turn.
 func (s *session) drop(ctx workflow.Context, messages []protocol.MessageRef) {
-	for dropped := range slices.Chunk(ids(messages), joinLimit) {
+	for dropped := range slices.Chunk(ids(messages), s.limits.Joins) {
 		_, err := executeEndTurn(ctx, protocol.EndTurnInput{
-			Session: s.ref, Turn: dropped[0], Messages: dropped, Ending: protocol.EndingStopped, Silent: true,
+			Session: s.ref, Turn: dropped[0], Messages: dropped, Ending: protocol.EndingStopped, Silent: true, Behind: s.behind(),
 		})
 		if err != nil {
 			workflow.GetLogger(ctx).Error("messages not ended", "first", dropped[0], "err", err)
 		}
-	}
-}
-
-// deliver sends a reply unless outbox is empty. A reply that cannot be sent stays in the
-// store and does not block the session.
-func (s *session) deliver(ctx workflow.Context, outbox string) {
-	if outbox == "" {
-		return
-	}
-	if err := executeDeliver(ctx, s.ref.Channel, outbox); err != nil {
-		workflow.GetLogger(ctx).Error("reply not delivered", "outbox", outbox, "err", err)
 	}
 }

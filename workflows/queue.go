@@ -7,18 +7,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-const (
-	// queueLimit bounds the queue, so that what a run carries over stays under 64 KB.
-	// Further messages stay in the store, and so do all that come after them, until the
-	// queue is refilled from there in order.
-	queueLimit = 500
-	// recentLimit bounds the message IDs kept to drop duplicates. Older duplicates cost an
-	// activity, which finds in the store that the message was answered.
-	recentLimit = 200
-	// joinLimit bounds the messages that join a turn in one step.
-	joinLimit = 100
-)
-
 // enqueue adds a message to the queue.
 func (s *session) enqueue(m protocol.MessageRef) {
 	s.state.Seq = max(s.state.Seq, m.Seq)
@@ -36,7 +24,7 @@ func (s *session) pop() protocol.MessageRef {
 // remember adds to the recent IDs, which include those in the queue.
 func (s *session) remember(id string) {
 	s.state.Recent = append(s.state.Recent, id)
-	if extra := len(s.state.Recent) - recentLimit - len(s.state.Queue); extra > 0 {
+	if extra := len(s.state.Recent) - s.limits.Recent - len(s.state.Queue); extra > 0 {
 		s.state.Recent = slices.Delete(s.state.Recent, 0, extra)
 	}
 }
@@ -44,7 +32,7 @@ func (s *session) remember(id string) {
 // overflows reports whether a message is left in the store because the queue is full, or
 // was full and is not refilled yet.
 func (s *session) overflows(m protocol.MessageRef) bool {
-	if m.Command != domain.CommandNone || s.state.Overflow == nil && len(s.state.Queue) < queueLimit {
+	if m.Command != domain.CommandNone || s.state.Overflow == nil && len(s.state.Queue) < s.limits.Queue {
 		return false
 	}
 	if s.state.Overflow == nil {
@@ -65,7 +53,7 @@ func (s *session) stopOverflow(sender string, seq int64) {
 // order it stops at the first that may not.
 func (s *session) joining() []protocol.MessageRef {
 	n := 0
-	for n < min(len(s.state.Queue), joinLimit) && s.joins(s.state.Queue[n]) {
+	for n < min(len(s.state.Queue), s.limits.Joins) && s.joins(s.state.Queue[n]) {
 		n++
 	}
 	joined := slices.Clone(s.state.Queue[:n])

@@ -22,7 +22,7 @@ func bobs(id string) protocol.MessageRef {
 func alone(id string) protocol.MessageRef { return protocol.MessageRef{ID: id, Sender: "ana"} }
 
 func cmd(id string, command domain.Command) protocol.MessageRef {
-	return protocol.MessageRef{ID: id, Sender: "ana", Command: command}
+	return protocol.NewMessageRef(domain.Inbound{ID: id, Sender: "ana", Command: command, Queue: true})
 }
 
 // many are so many messages of ana's, with IDs of the usual length.

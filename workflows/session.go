@@ -30,7 +30,9 @@ type session struct {
 	turn      *turn  // the current turn, whose state is state.Turn; nil between turns
 	last      string // how the last turn ended; empty if the model answered
 	commands  int    // number of commands being answered
-	refilling bool   // signals are left in the inbox until the queue is refilled
+	delivery  delivery
+	worked    bool // a turn ended in this run, so that runs that may not move make progress
+	refilling bool // signals are left in the inbox until the queue is refilled
 	// answering is locked while a command is answered, so that the first of two
 	// conflicting commands wins.
 	answering workflow.Mutex
@@ -63,18 +65,23 @@ func (s *session) run(ctx workflow.Context) error {
 		return fmt.Errorf("set the status query's handler: %w", err)
 	}
 	workflow.Go(ctx, s.receive)
+	s.resumeDelivery(ctx)
 	for {
 		s.drain(ctx)
 		if ctx.Err() != nil {
 			s.stopChildren(ctx)
+			s.dropUndelivered()
 		}
 		switch {
 		case s.idle():
 			return ctx.Err()
-		case !s.busy():
-			s.awaitWork(ctx)
+		case s.continues(ctx) && s.delivery.running:
+			s.pauseDelivery(ctx)
 		case s.continues(ctx):
-			return workflow.NewContinueAsNewError(ctx, Session, s.carry())
+			return workflow.NewContinueAsNewErrorWithOptions(ctx, ontoCurrentBuild, workflow.GetInfo(ctx).WorkflowType.Name, s.carry())
+		case !s.busy():
+			s.resumeDelivery(ctx)
+			s.awaitWork(ctx)
 		case s.turn == nil && len(s.state.Queue) == 0:
 			s.refill(ctx)
 		case s.turn == nil && s.state.Queue[0].Command != domain.CommandNone:
@@ -85,29 +92,41 @@ func (s *session) run(ctx workflow.Context) error {
 	}
 }
 
-// idle reports whether there is no work and no report is expected.
-func (s *session) idle() bool { return !s.busy() && s.commands == 0 && len(s.state.Children) == 0 }
+// idle reports whether there is no work, no report is expected and all is delivered.
+func (s *session) idle() bool {
+	return !s.busy() && s.commands == 0 && len(s.state.Children) == 0 && !s.behind()
+}
 
 // busy reports whether there is a turn or a message to work on.
 func (s *session) busy() bool {
 	return s.turn != nil || len(s.state.Queue) > 0 || s.state.Overflow != nil
 }
 
-// awaitWork blocks until work arrives or the session is idle. It waits for commands being
+// awaitWork blocks until work arrives, or the session is idle or continues as new: commands
+// lengthen the history while subagents work or wait for approval. It waits for commands being
 // answered even if the session is cancelled.
 func (s *session) awaitWork(ctx workflow.Context) {
 	disconnected, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	_ = workflow.Await(disconnected, func() bool {
-		return s.busy() || s.idle() || s.inbox.Len() > 0 || ctx.Err() != nil && len(s.state.Children) > 0
+		return s.busy() || s.idle() || s.continues(ctx) || s.inbox.Len() > 0 || ctx.Err() != nil && len(s.state.Children) > 0
 	})
 }
 
-// continues reports whether to continue as new. A cancellation, a stop and commands being
-// answered are not part of the state, so they are finished first.
+// continues reports whether to continue as new: the history is long, or another build is
+// current. A cancellation, a stop and commands being answered are not part of the state, so
+// they are finished first. Deliveries alone add little to the history.
 func (s *session) continues(ctx workflow.Context) bool {
-	return workflow.GetInfo(ctx).GetContinueAsNewSuggested() && ctx.Err() == nil &&
-		s.commands == 0 && (s.turn == nil || !s.turn.stopped)
+	info := workflow.GetInfo(ctx)
+	moves := s.worked && info.GetTargetWorkerDeploymentVersionChanged()
+	return (info.GetContinueAsNewSuggested() || moves) && ctx.Err() == nil &&
+		(s.busy() || len(s.state.Children) > 0) && s.commands == 0 && (s.turn == nil || !s.turn.stopped)
+}
+
+// ontoCurrentBuild moves a session that is pinned to a build to the one that is current. It
+// changes nothing without Worker Versioning.
+var ontoCurrentBuild = workflow.ContinueAsNewErrorOptions{
+	InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
 }
 
 // carry is the input of the next run. Previews of queued messages are left out to keep it

@@ -19,9 +19,9 @@ func TestOrder(t *testing.T) {
 		require.NoError(t, b.run(alone("m1"), alone("m2"), alone("m3")))
 		require.Equal(t, []string{"one", "two", "three", "four"}, b.posted())
 		require.Equal(t, []string{
-			"Complete m1 1", "CallTool m1 1", "Complete m1 2", "Deliver o1",
-			"Complete m2 1", "Deliver o2", "Complete m3 1", "Deliver o3", "Complete m4 1", "Deliver o4",
-		}, b.started())
+			"Complete m1 1", "CallTool m1 1", "Complete m1 2", "Complete m2 1", "Complete m3 1", "Complete m4 1",
+		}, b.started(protocol.CompleteActivity, protocol.CallToolActivity))
+		require.Equal(t, []string{"Deliver o1", "Deliver o2", "Deliver o3", "Deliver o4"}, b.started(protocol.DeliverActivity))
 	})
 
 	t.Run("a message that arrives at the last moment is not lost", func(t *testing.T) {
@@ -37,18 +37,17 @@ func TestOrder(t *testing.T) {
 		require.Equal(t, []string{"one", "two"}, b.posted())
 	})
 
-	t.Run("messages wait for an unavailable channel, and none is lost", func(t *testing.T) {
+	t.Run("replies wait for an unavailable channel in order, turns and commands do not", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.script(say("one"), say("two"))
 		release := b.channel.Block()
-		b.env.SetOnActivityStartedListener(onStarted(protocol.DeliverActivity, func() {
-			b.send(msg("m2"), msg("m3"), cmd("c1", domain.CommandHelp))
-			release()
-		}))
+		b.script(
+			say("one", func() { b.send(alone("m2")) }), hang(func() { b.send(cmd("c1", domain.CommandNew), alone("m3")) }),
+			say("three", release))
 		require.NoError(t, b.run(msg("m1")))
-		require.Equal(t, []string{"m1 in m1", "m2 in m2", "m3 in m2", "c1 in c1"}, b.consumed("m1", "m2", "m3", "c1"))
-		require.Len(t, b.posted(), 3)
+		require.Equal(t, []string{"m1 in m1", "m2 in m2", "c1 in c1", "m3 in m3"}, b.consumed("m1", "m2", "c1", "m3"))
+		require.Equal(t, []string{"one", "New conversation.", "three"}, b.posted())
+		require.Equal(t, []string{"Deliver o1", "Deliver oc1", "Deliver o3"}, b.started(protocol.DeliverActivity))
 	})
 }
 
@@ -172,13 +171,16 @@ func TestCommands(t *testing.T) {
 		require.Contains(t, b.turn("c1").Reply, "waiting")
 	})
 
-	t.Run("an unknown command is dropped", func(t *testing.T) {
+	t.Run("whether a command waits for the turn is in the signal", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
-		b.script(say("one"))
-		require.NoError(t, b.run(cmd("c1", "dance"), msg("m1")))
-		require.Equal(t, []string{"one"}, b.posted())
-		require.Equal(t, []string{"c1 in "}, b.consumed("c1"))
+		for _, immediate := range []bool{true, false} {
+			b := setup(t)
+			help := cmd("c1", domain.CommandHelp)
+			help.Immediate = immediate
+			b.script(look(func() { b.send(help) }), say("one"))
+			require.NoError(t, b.run(msg("m1")))
+			require.Equal(t, immediate, b.posted()[1] == "one")
+		}
 	})
 }
 

@@ -55,7 +55,7 @@ type bench struct {
 
 // setup returns a session that is still to be given its script.
 func setup(t *testing.T) *bench {
-	b := &bench{t: t, channel: channeltest.NewMemory("memory"), limits: protocol.Limits{Steps: 10}, timeout: time.Hour}
+	b := &bench{t: t, channel: channeltest.NewMemory("memory"), limits: protocol.NewLimits(10, 0), timeout: time.Hour}
 	var err error
 	b.store, err = store.Open(t.Context(), store.Options{DSN: filepath.Join(t.TempDir(), "store.db")})
 	require.NoError(t, err)

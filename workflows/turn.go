@@ -20,10 +20,16 @@ type turn struct {
 	limit   int    // of steps
 	state   *protocol.TurnState
 	canJoin func() bool            // whether the next message may join
+	behind  func() bool            // whether earlier replies wait to be delivered
 	report  func(workflow.Context) // shows where the turn stands
 	spawn   func(ctx workflow.Context, turn string, step int, call protocol.Call)
 	doing   string // what runs now, for a person
 	ended   string // how it ended, if not with the model's answer
+
+	continues func(workflow.Context) bool // whether to continue as new
+	calling   int                         // number of calls being made; those that wait for approval are not
+	questions []string                    // that are open, for a person
+	decided   map[string]bool             // approvals that were decided, until their call is repeated
 
 	stopped bool                  // by a command, whose answer tells the user
 	cancel  workflow.CancelFunc   // nil while the turn does not run
@@ -42,26 +48,21 @@ type outcome struct {
 func (t *turn) run(ctx workflow.Context, joining func(workflow.Context) []protocol.MessageRef) outcome {
 	ctx, t.cancel = workflow.WithCancel(ctx)
 	defer t.cancel()
+	workflow.Go(ctx, t.receiveDecisions)
 	for ; t.state.Step <= t.limit; t.state.Step++ {
 		if t.stopped { // before it ran, or between two runs
 			return t.end(ctx, protocol.EndingStopped, "")
 		}
-		joined := joining(ctx)
-		t.state.Messages = append(t.state.Messages, ids(joined)...)
-		result, err := t.complete(ctx)
-		if err != nil {
+		if len(t.state.Calls) == 0 {
+			if end := t.next(ctx, joining); end != nil {
+				return *end
+			}
+		}
+		if err := t.callTools(ctx); err != nil {
 			return t.endFor(ctx, err)
 		}
-		t.state.Messages = nil
-		t.account(result)
-		switch {
-		case result.Answered: // by an earlier turn, without the messages that joined here
-			return outcome{outbox: result.Outbox, untouched: joined}
-		case result.Final:
-			return outcome{outbox: result.Outbox}
-		}
-		if err := t.callTools(ctx, result.Calls); err != nil {
-			return t.endFor(ctx, err)
+		if len(t.state.Calls) > 0 {
+			return outcome{unfinished: true}
 		}
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && t.state.Step < t.limit {
 			t.state.Step++
@@ -76,6 +77,27 @@ func (t *turn) run(ctx workflow.Context, joining func(workflow.Context) []protoc
 		"I reached the limit of %d model calls for one request without completing it. Ask me to continue, or raise %s.", t.limit, setting))
 }
 
+// next asks the model for the calls of the step. It returns how the turn ended, or nil.
+func (t *turn) next(ctx workflow.Context, joining func(workflow.Context) []protocol.MessageRef) *outcome {
+	joined := joining(ctx)
+	t.state.Messages = append(t.state.Messages, ids(joined)...)
+	result, err := t.complete(ctx)
+	if err != nil {
+		end := t.endFor(ctx, err)
+		return &end
+	}
+	t.state.Messages = nil
+	t.account(result)
+	t.state.Calls = result.Calls
+	switch {
+	case result.Answered: // by an earlier turn, without the messages that joined here
+		return &outcome{outbox: result.Outbox, untouched: joined}
+	case result.Final:
+		return &outcome{outbox: result.Outbox}
+	}
+	return nil
+}
+
 // halt stops the turn now, or as soon as it runs.
 func (t *turn) halt() {
 	t.stopped = true
@@ -87,7 +109,7 @@ func (t *turn) halt() {
 func (t *turn) complete(ctx workflow.Context) (protocol.CompleteResult, error) {
 	t.show(ctx, fmt.Sprintf("%s · step %d", t.model, t.state.Step))
 	return executeComplete(ctx, t.doing, protocol.CompleteInput{
-		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Messages: t.state.Messages,
+		Session: t.session, Turn: t.state.ID, Step: t.state.Step, Messages: t.state.Messages, Behind: t.behind(),
 	})
 }
 
@@ -116,7 +138,7 @@ func (t *turn) endFor(ctx workflow.Context, err error) outcome {
 func (t *turn) end(ctx workflow.Context, ending protocol.Ending, reason string) outcome {
 	outbox, err := executeEndTurn(ctx, protocol.EndTurnInput{
 		Session: t.session, Turn: t.state.ID, Messages: t.state.Messages,
-		Ending: ending, Reason: reason, Silent: t.stopped,
+		Ending: ending, Reason: reason, Silent: t.stopped, Behind: t.behind(),
 	})
 	if err != nil {
 		workflow.GetLogger(ctx).Error("turn not closed", "turn", t.state.ID, "err", err)

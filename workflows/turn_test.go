@@ -124,7 +124,7 @@ func TestContinueAsNew(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.script(say("one"), say("two"))
-		b.env.SetOnActivityStartedListener(onStarted(protocol.DeliverActivity, b.suggest))
+		b.env.SetOnActivityStartedListener(onStarted(protocol.CompleteActivity, b.suggest))
 		second := alone("m2")
 		second.Preview = "what it says"
 		input := b.continued(b.run(alone("m1"), second))
@@ -177,21 +177,34 @@ func TestContinueAsNew(t *testing.T) {
 		})
 	}
 
-	t.Run("the session waits for a command's answer, the turn does not", func(t *testing.T) {
+	t.Run("a session moves to another build between two turns, once it has worked", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		moves := func() {
+			b.env.RegisterDelayedCallback(func() { b.env.SetTargetWorkerDeploymentVersionChanged(true) }, 0)
+		}
+		b.script(look(moves), say("one"), say("two", moves), say("three"))
+		input := b.continued(b.run(alone("m1"), alone("m2"), alone("m3")))
+		require.Equal(t, []protocol.MessageRef{alone("m2"), alone("m3")}, input.State.Queue)
+		b.reopen()
+		input = b.continued(b.resume(input))
+		require.Equal(t, []protocol.MessageRef{alone("m3")}, input.State.Queue)
+		b.reopen()
+		require.NoError(t, b.resume(input))
+		require.Equal(t, []string{"one", "two", "three"}, b.posted())
+	})
+
+	t.Run("the next run delivers the replies that wait", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		release := b.channel.Block()
-		delivered := make(chan struct{})
-		b.script(
-			look(b.suggest, func() { b.send(cmd("c1", domain.CommandStatus)) }),
-			look(), look(release, func() { <-delivered }), say("one"))
-		b.env.SetOnActivityCompletedListener(onCompleted(protocol.DeliverActivity, func() { close(delivered) }))
-		input := b.continued(b.run(msg("m1")))
-		require.Equal(t, 4, input.State.Turn.Step)
-		require.Len(t, b.posted(), 1)
+		b.script(say("one", b.suggest), say("two"), say("three", release), say("four"))
+		input := b.continued(b.run(alone("m1"), alone("m2")))
+		require.Equal(t, []string{"o1"}, input.State.Undelivered)
+		require.Empty(t, b.posted())
 		b.reopen()
-		require.NoError(t, b.resume(input))
-		require.Equal(t, "one", b.turn("m1").Reply)
+		require.NoError(t, b.resume(input, alone("m3"), alone("m4")))
+		require.Equal(t, []string{"one", "two", "three", "four"}, b.posted())
 	})
 }
 

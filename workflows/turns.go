@@ -20,6 +20,7 @@ func (s *session) runTurn(ctx workflow.Context) {
 	}
 	s.state.Turn, s.turn = nil, nil
 	s.state.Turns++
+	s.worked = true
 	s.state.Queue = slices.Insert(s.state.Queue, 0, result.untouched...)
 	s.drop(ctx, t.dropped)
 	s.last = t.ended

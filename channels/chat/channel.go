@@ -22,7 +22,7 @@ type Channel struct {
 func New(p Platform, o Options) *Channel {
 	return &Channel{
 		Receiver: NewReceiver(p, o.ReceiverOptions),
-		Enricher: NewEnricher(p, EnricherOptions{FileLimit: o.FileLimit, Respond: o.Respond}),
+		Enricher: NewEnricher(p, EnricherOptions{Access: o.Access, FileLimit: o.FileLimit, Respond: o.Respond}),
 		Resolver: NewResolver(p, o.Access),
 		Outbound: NewOutbound(p, OutboundOptions{Drafts: o.Drafts, Logger: o.Logger}),
 	}

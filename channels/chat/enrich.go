@@ -3,10 +3,10 @@ package chat
 import (
 	"cmp"
 	"context"
-	"strings"
-	"unicode/utf8"
+	"slices"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 const (
@@ -85,22 +85,33 @@ func (w *enrichment) isNews(p Posted) bool {
 }
 
 func (w *enrichment) earlier(ctx context.Context, p Posted) (channels.Earlier, error) {
-	text, err := w.withNames(ctx, p.Text)
+	said, err := w.withNames(ctx, p.Text)
 	if err != nil {
 		return channels.Earlier{}, err
 	}
-	var names []string
+	var files []string
 	for _, f := range p.Files {
-		names = append(names, f.Name)
-	}
-	if len(names) > 0 {
-		text = strings.TrimPrefix(text+"\n[Attached: "+strings.Join(names, ", ")+"]", "\n")
-	}
-	if utf8.RuneCountInString(text) > earlierLimit {
-		text = string([]rune(text)[:earlierLimit-1]) + "…"
+		files = append(files, f.Name)
 	}
 	name, err := w.author(ctx, p)
-	return channels.Earlier{Name: name, Text: text, SentAt: p.SentAt}, err
+	if err != nil {
+		return channels.Earlier{}, err
+	}
+	admitted, err := w.admits(ctx, p)
+	return channels.Earlier{
+		Name: name, Stranger: !admitted, Text: text.CutRunes(said, earlierLimit), Files: files, SentAt: p.SentAt,
+	}, err
+}
+
+// admits reports whether the author of an earlier message may give us tasks.
+func (w *enrichment) admits(ctx context.Context, p Posted) (bool, error) {
+	switch {
+	case p.Ours, slices.Contains(w.o.Bots, p.Sender), !p.Bot && listed(w.o.Users, p.Sender):
+		return true, nil
+	case p.Bot || w.Paired == nil:
+		return false, nil
+	}
+	return w.Paired(ctx, p.Sender)
 }
 
 func (w *enrichment) author(ctx context.Context, p Posted) (string, error) {

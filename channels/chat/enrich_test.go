@@ -55,8 +55,11 @@ func (k *knowing) Fetch(_ context.Context, f domain.File) (io.ReadCloser, error)
 
 func enrich(t *testing.T, p chat.Platform, respond string, msg domain.Inbound, since time.Time) (channels.Enriched, error) {
 	t.Helper()
-	return chat.NewEnricher(p, chat.EnricherOptions{FileLimit: 20, Respond: respond}).Enrich(t.Context(), channels.Enrichment{
+	return chat.NewEnricher(p, chat.EnricherOptions{
+		Access: chat.Access{Users: []string{"u1"}, Bots: []string{"deploys"}}, FileLimit: 20, Respond: respond,
+	}).Enrich(t.Context(), channels.Enrichment{
 		Message: msg, Since: since,
+		Paired: func(_ context.Context, sender string) (bool, error) { return sender == "u3", nil },
 		Save: func(name string, content io.Reader) (string, error) {
 			_, err := io.ReadAll(content)
 			return "/media/" + name, err
@@ -71,14 +74,21 @@ func TestEnrich(t *testing.T) {
 		{ID: "t1", Sender: "bot", Ours: true, Text: "The nightly report", SentAt: at(1)},
 		{ID: "m2", Sender: "u2", Text: "is <u2> there?", SentAt: at(2), Files: []domain.File{{Name: "a.txt"}}},
 		{ID: "m3", Sender: "bot", Ours: true, Text: "yes", SentAt: at(3)},
-		{ID: "m4", Sender: "u9", Name: "alerts", Text: "CPU is high", SentAt: at(4)},
+		{ID: "m4", Sender: "u9", Bot: true, Name: "alerts", Text: "CPU is high", SentAt: at(4)},
+		{ID: "d", Sender: "deploys", Bot: true, Name: "deploys", Text: "done", SentAt: at(4)},
+		{ID: "a", Sender: "u1", Text: "so?", SentAt: at(4)},
+		{ID: "b", Sender: "u3", Text: "well?", SentAt: at(4)},
 		{ID: "m5", Sender: "u1", Text: "so?", SentAt: at(5)},
 		{ID: "m6", Sender: "u1", Text: "later", SentAt: at(6)},
 	}
 	msg := domain.Inbound{PlatformID: "m5", Chat: "ops", Thread: "t1", Sender: "u1", Text: "so, <u2>?", SentAt: at(5)}
 	texts := func(e channels.Enriched) (all []string) {
 		for _, b := range e.Before {
-			all = append(all, b.Name+": "+b.Text)
+			line := b.Name + ": " + b.Text
+			if b.Stranger {
+				line = "(stranger) " + line
+			}
+			all = append(all, strings.Join(append([]string{line}, b.Files...), " + "))
 		}
 		return all
 	}
@@ -91,7 +101,10 @@ func TestEnrich(t *testing.T) {
 		require.Equal(t, "so, @Ben?", got.Text)
 		require.Equal(t, "Ana", got.SenderName)
 		require.Equal(t, "Europe/Berlin", got.Zone)
-		require.Equal(t, []string{"you: The nightly report", "Ben: is @Ben there?\n[Attached: a.txt]", "alerts: CPU is high"}, texts(got))
+		require.Equal(t, []string{
+			"you: The nightly report", "(stranger) Ben: is @Ben there? + a.txt", "(stranger) alerts: CPU is high",
+			"deploys: done", "Ana: so?", "u3: well?",
+		}, texts(got))
 	})
 
 	t.Run("a later one, where only mentions are answered", func(t *testing.T) {
@@ -99,7 +112,7 @@ func TestEnrich(t *testing.T) {
 		k := &knowing{plain: newPlain(), posted: posted}
 		got, err := enrich(t, k, chat.RespondMention, msg, at(3))
 		require.NoError(t, err)
-		require.Equal(t, []string{"alerts: CPU is high"}, texts(got))
+		require.Equal(t, []string{"(stranger) alerts: CPU is high", "deploys: done", "Ana: so?", "u3: well?"}, texts(got))
 		require.Equal(t, []chat.Query{{After: at(3), Before: at(5)}}, k.asked)
 	})
 

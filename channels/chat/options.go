@@ -28,6 +28,7 @@ type ReceiverOptions struct {
 
 // EnricherOptions are the settings of an [Enricher].
 type EnricherOptions struct {
+	Access
 	FileLimit int64  // bytes of an attached file
 	Respond   string // as in [ReceiverOptions]
 }

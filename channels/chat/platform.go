@@ -187,6 +187,7 @@ type Posted struct {
 	Sender string // the platform's ID of the author
 	Name   string // of the author, if the platform says
 	Ours   bool
+	Bot    bool // the author is a bot
 	Text   string
 	SentAt time.Time
 	Files  []domain.File

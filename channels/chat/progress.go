@@ -12,8 +12,12 @@ const (
 	textAwaiting = "waits for an answer" // a person is asked something
 )
 
-// noteLimit bounds in runes what a note or a status says.
-const noteLimit = 100
+const (
+	// noteLimit bounds in runes what a note or a status says.
+	noteLimit = 100
+	// failureLimit bounds one that says why a model call failed and what to do.
+	failureLimit = 300
+)
 
 // progress collects the events of a turn, at whatever rate they come, for a presenter
 // that looks at its own pace.
@@ -58,14 +62,14 @@ func (p *progress) add(e event.Event) {
 		p.seen.resets++
 		p.seen.doing = ""
 	case event.ToolStart, event.ToolProgress:
-		p.seen.doing = oneLine(strings.TrimSuffix("runs "+e.Tool+": "+e.Text, ": "))
+		p.seen.doing = oneLine(strings.TrimSuffix("runs "+e.Tool+": "+e.Text, ": "), noteLimit)
 	case event.Retry:
-		p.seen.doing = oneLine(e.Text)
+		p.seen.doing = oneLine(e.Text, failureLimit)
 	case event.ToolDone:
 		p.seen.doing = ""
 	case event.Approval:
 		p.seen.doing = textAwaiting
-	case event.TurnJoined, event.Done:
+	case event.TurnJoined, event.Done, event.Disconnected:
 		return
 	}
 	p.seen.asked = e.Kind == event.Approval
@@ -76,11 +80,11 @@ func (p *progress) add(e event.Event) {
 	}
 }
 
-// oneLine returns a text on one line, cut to noteLimit.
-func oneLine(text string) string {
+// oneLine returns a text on one line of at most limit characters.
+func oneLine(text string, limit int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > noteLimit {
-		return string(runes[:noteLimit-1]) + "…"
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
 	}
 	return text
 }

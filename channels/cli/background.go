@@ -30,6 +30,7 @@ func (c *Conversation) background() (*background, error) {
 func (b *background) poll(ctx context.Context) (found []domain.BackgroundReply) {
 	for {
 		replies, err := b.c.agent.Background(ctx, b.c.session, b.after)
+		b.c.link.tried(ctx, err)
 		if err != nil || len(replies) == 0 {
 			return found
 		}

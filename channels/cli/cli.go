@@ -19,7 +19,7 @@ const (
 	defaultSession = "main"
 	stopText       = "/stop"
 
-	sendTimeout = 10 * time.Second // for an unreachable agent to come back
+	sendTimeout = 10 * time.Second // for an agent to come back if no person waits
 	sendPause   = 200 * time.Millisecond
 	stopTimeout = 3 * time.Second // for a turn to stop
 )
@@ -64,6 +64,7 @@ type Conversation struct {
 	session string
 	notes   notes
 	seen    seen
+	link    connection
 }
 
 // New returns a conversation.
@@ -78,8 +79,8 @@ func New(o Options) *Conversation {
 // Session is the session's name.
 func (c *Conversation) Session() string { return c.session }
 
-// Send submits a message and returns its ID. It retries for a while if the agent is
-// unreachable.
+// Send submits a message and returns its ID. While the agent does not answer it retries,
+// until ctx ends.
 func (c *Conversation) Send(ctx context.Context, text string) (string, error) {
 	id := newID()
 	if err := c.notes.add(id, text); err != nil {
@@ -97,16 +98,15 @@ func (c *Conversation) Send(ctx context.Context, text string) (string, error) {
 }
 
 func (c *Conversation) send(ctx context.Context, id, text string) error {
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
-	defer cancel()
 	for {
 		err := c.agent.Send(ctx, c.session, id, text)
+		c.link.tried(ctx, err)
 		if failed := remote.As(err); failed == nil || failed.Permanent() {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return err
+			return fmt.Errorf("the agent does not answer: %w", err)
 		case <-time.After(sendPause):
 		}
 	}
@@ -114,7 +114,10 @@ func (c *Conversation) send(ctx context.Context, id, text string) error {
 
 // Await waits until a message has ended and reports its events to on.
 func (c *Conversation) Await(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
-	state, err := c.agent.Follow(ctx, id, on)
+	state, err := c.agent.Follow(ctx, id, func(e event.Event) {
+		c.link.set(e.Kind == event.Disconnected)
+		on(e)
+	})
 	if err == nil || isNotFound(err) {
 		c.notes.remove(id)
 	}
@@ -139,7 +142,9 @@ func (c *Conversation) Decide(ctx context.Context, approval string, approve bool
 	if approve {
 		text = "/approve " + approval
 	}
-	if err := c.send(ctx, id, text); err != nil {
+	sending, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	if err := c.send(sending, id, text); err != nil {
 		return "", err
 	}
 	state, err := c.agent.Follow(ctx, id, func(event.Event) {})

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/channels/cli"
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -50,6 +51,23 @@ func TestAsk(t *testing.T) {
 		require.Equal(t, "heard", strings.TrimRight(line, "\r\n"))
 	})
 
+	t.Run("the first failure of the model is told, the others are retries", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t, channeltest.Hold)
+		var out bytes.Buffer
+		notes := newOutput()
+		asked := make(chan error, 1)
+		go func() { asked <- cli.Ask(f.ctx, f.chat(), "hi", cli.LinesOptions{Out: &out, Err: notes}) }()
+		m := f.accepted(t, 0)
+		f.emit(m, event.Event{Kind: event.Retry, Text: "attempt 1 of 8 failed: http://127.0.0.1:1/v1 cannot be reached"})
+		f.emit(m, event.Event{Kind: event.Retry, Text: "attempt 2 of 8 failed: http://127.0.0.1:1/v1 cannot be reached"})
+		notes.await(f.ctx, t, func(s string) bool { return s != "" })
+		f.end(m, channeltest.Answer{Reply: "hello"})
+		require.NoError(t, <-asked)
+		require.Equal(t, "attempt 1 of 8 failed: http://127.0.0.1:1/v1 cannot be reached\n", notes.String())
+		require.Equal(t, "hello\n", out.String())
+	})
+
 	t.Run("a failed turn is a one-line error", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t, func(domain.Inbound) *channeltest.Answer {
@@ -66,8 +84,9 @@ func TestAsk(t *testing.T) {
 		t.Parallel()
 		f := setup(t, nil)
 		f.backend.FailAccept(2)
-		var out bytes.Buffer
-		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.LinesOptions{Out: &out}))
+		var out, notes bytes.Buffer
+		require.NoError(t, cli.Ask(f.ctx, f.chat(), "hi", cli.LinesOptions{Out: &out, Err: &notes}))
+		require.Contains(t, notes.String(), "not connected, will send when it is back\n")
 		require.Equal(t, "echo: hi\n", out.String())
 		require.Len(t, f.backend.Accepted(), 1)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
@@ -21,6 +22,10 @@ type dialogue struct {
 	out        io.Writer                     // replies
 	background <-chan domain.BackgroundReply // nil: not shown
 	shown      map[string]bool               // turns whose reply was printed
+	failed     bool                          // a model call of this wait failed
+	once       bool                          // no other message follows
+	away       chan bool                     // see [dialogue.listen]
+	sent       atomic.Bool                   // the message of this wait was sent
 }
 
 // first reports whether a turn's reply has not been printed yet.
@@ -31,6 +36,32 @@ func (d *dialogue) first(turn string) bool {
 	first := !d.shown[turn]
 	d.shown[turn] = true
 	return first
+}
+
+// listen has [dialogue.onAway] called when the agent stops or starts answering.
+func (d *dialogue) listen() {
+	d.away = make(chan bool, 1)
+	d.c.link.watch(func(away bool) {
+		select {
+		case <-d.away: // only the latest change matters
+		default:
+		}
+		d.away <- away
+	})
+}
+
+func (d *dialogue) onAway(away bool) {
+	switch {
+	case !away:
+		d.progress.Show(thinking)
+		d.say(backAgain)
+	case d.sent.Load():
+		d.progress.Show(awayWaiting)
+		d.say(awayWaiting)
+	default:
+		d.progress.Show(awayUnsent)
+		d.say(awayUnsent)
+	}
 }
 
 // show prints a background reply.
@@ -81,7 +112,14 @@ type ended struct {
 // ask sends a message and prints the reply. When interrupt is closed it stops the turn
 // and returns [ErrInterrupted].
 func (d *dialogue) ask(ctx context.Context, message string, interrupt <-chan struct{}) error {
-	send := func(ctx context.Context) (string, error) { return d.c.Send(ctx, message) }
+	send := func(ctx context.Context) (string, error) {
+		if d.once {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, sendTimeout)
+			defer cancel()
+		}
+		return d.c.Send(ctx, message)
+	}
 	state, err := d.await(ctx, send, interrupt)
 	if err != nil {
 		return err
@@ -103,6 +141,7 @@ func (d *dialogue) ask(ctx context.Context, message string, interrupt <-chan str
 func (d *dialogue) await(ctx context.Context, send func(context.Context) (string, error), interrupt <-chan struct{}) (domain.Reply, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	d.failed = false
 	d.progress.Show(thinking)
 	defer d.progress.Stop()
 	events, results := make(chan event.Event), make(chan ended, 1)
@@ -112,6 +151,7 @@ func (d *dialogue) await(ctx context.Context, send func(context.Context) (string
 			results <- ended{err: err}
 			return
 		}
+		d.sent.Store(true)
 		state, err := d.c.Await(ctx, id, func(e event.Event) {
 			select {
 			case events <- e:
@@ -129,6 +169,8 @@ func (d *dialogue) await(ctx context.Context, send func(context.Context) (string
 			d.answer(ctx, line, open)
 		case r := <-d.background:
 			d.show(r)
+		case away := <-d.away:
+			d.onAway(away)
 		case r := <-results:
 			d.end()
 			if stopped != nil {
@@ -155,6 +197,7 @@ func (d *dialogue) asking() bool { return d.typed != nil && len(d.asked.open) > 
 
 // end withdraws the open questions.
 func (d *dialogue) end() {
+	d.sent.Store(false)
 	if d.asking() {
 		fmt.Fprint(d.w, eraseLine)
 	}
@@ -173,6 +216,11 @@ func (d *dialogue) answers() <-chan string {
 func (d *dialogue) on(e event.Event) {
 	d.progress.On(e)
 	switch e.Kind {
+	case event.Retry:
+		if !d.failed { // the attempts that follow only show in the progress
+			d.failed = true
+			d.say(e.Text)
+		}
 	case event.Approval:
 		q, isNew := d.asked.add(e)
 		switch {
@@ -196,9 +244,14 @@ func (d *dialogue) on(e event.Event) {
 
 // tell reports a question that cannot be answered here.
 func (d *dialogue) tell(q question) {
+	d.say(fmt.Sprintf("waiting for approval: %s\nanswer with `holdfast approvals approve %[2]s` or `holdfast approvals deny %[2]s`", q.call, q.id))
+}
+
+// say prints a note that is not part of a reply.
+func (d *dialogue) say(text string) {
 	d.progress.Hold()
 	defer d.progress.Resume()
-	fmt.Fprintf(d.w, "waiting for approval: %s\nanswer with `holdfast approvals approve %[2]s` or `holdfast approvals deny %[2]s`\n", clean(q.call), q.id)
+	fmt.Fprintln(d.w, clean(text))
 }
 
 // next asks the first open question.

@@ -22,7 +22,7 @@ func (s *screen) submit() tea.Cmd {
 		return nil
 	}
 	if isQuit(text) {
-		return tea.Quit
+		return s.leave()
 	}
 	if approve, ok := decision(text); ok && len(s.asked.open) > 0 {
 		s.input.Reset()
@@ -37,17 +37,16 @@ func (s *screen) submit() tea.Cmd {
 		s.begin()
 	}
 	s.unsent = append(s.unsent, text)
-	return tea.Batch(s.print(said(text, s.width)), s.send())
+	return s.send()
 }
 
 // send sends the next message. It sends one at a time to keep their order.
 func (s *screen) send() tea.Cmd {
-	if s.sending || len(s.unsent) == 0 {
+	if s.sending != "" || len(s.unsent) == 0 {
 		return nil
 	}
-	s.sending = true
 	text := s.unsent[0]
-	s.unsent = s.unsent[1:]
+	s.sending, s.unsent = text, s.unsent[1:]
 	send := func() tea.Msg {
 		id, err := s.c.Send(s.ctx, text)
 		return update(func() tea.Cmd { return s.onSent(Note{ID: id, Text: text}, err) })
@@ -57,15 +56,15 @@ func (s *screen) send() tea.Cmd {
 
 // begin restarts the clock and the label.
 func (s *screen) begin() {
-	s.label, s.started, s.stopping = thinking, time.Now(), false
+	s.label, s.started, s.stopping, s.failed = thinking, time.Now(), false, false
 	s.streamed.Reset()
 }
 
-// interrupt stops the turn, clears the input, or quits if a turn is already stopping
-// or there is no input.
+// interrupt stops the turn, clears the input, or quits if a turn is already stopping, the
+// agent is away, or there is no input.
 func (s *screen) interrupt() tea.Cmd {
 	switch {
-	case s.busy() && !s.stopping:
+	case s.busy() && !s.stopping && !s.away:
 		s.stopping, s.label = true, "stopping"
 		return func() tea.Msg {
 			ctx, cancel := context.WithTimeout(s.ctx, stopTimeout)
@@ -82,15 +81,35 @@ func (s *screen) interrupt() tea.Cmd {
 		s.input.Reset()
 		return nil
 	}
-	return tea.Quit
+	return s.leave()
+}
+
+// leave quits, at the first request only once the messages are sent, unless the agent is
+// away.
+func (s *screen) leave() tea.Cmd {
+	if s.sending == "" || s.away || s.leaving {
+		return tea.Quit
+	}
+	s.leaving = true
+	return nil
 }
 
 func (s *screen) onSent(m Note, err error) tea.Cmd {
-	s.sending = false
-	if err != nil {
-		return tea.Batch(s.print(trouble("not sent: "+err.Error(), s.width)), s.send())
+	s.sending = ""
+	if s.ctx.Err() != nil {
+		return nil
 	}
-	return tea.Batch(s.follow(m), s.send())
+	shown := s.print(said(m.Text, s.width))
+	if err != nil {
+		shown = s.print(trouble("not sent: "+err.Error(), s.width))
+	}
+	switch {
+	case s.leaving && len(s.unsent) == 0:
+		return tea.Sequence(shown, tea.Quit)
+	case err != nil:
+		return tea.Batch(shown, s.send())
+	}
+	return tea.Batch(shown, s.follow(m), s.send())
 }
 
 // follow waits until a message has ended.
@@ -123,7 +142,12 @@ func (s *screen) onEvent(id string, e event.Event) tea.Cmd {
 		s.streamed.WriteString(e.Text)
 	case event.Reset, event.ToolStart:
 		s.streamed.Reset()
-	case event.Retry, event.ToolProgress, event.ToolDone, event.Approval, event.TurnJoined, event.Done:
+	case event.Retry:
+		if !s.failed { // the attempts that follow only show in the status line
+			s.failed = true
+			cmd = tea.Batch(cmd, s.print(trouble(e.Text, s.width)))
+		}
+	case event.Disconnected, event.ToolProgress, event.ToolDone, event.Approval, event.TurnJoined, event.Done:
 	}
 	if label := eventLabel(e); label != "" && !s.stopping {
 		s.label = text.Line(clean(label))

@@ -25,7 +25,7 @@ func eventLabel(e event.Event) string {
 		return e.Text
 	case event.Reset, event.ToolDone:
 		return thinking
-	case event.TurnJoined, event.Done:
+	case event.TurnJoined, event.Done, event.Disconnected:
 	}
 	return ""
 }

@@ -37,6 +37,7 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 	if o.Typing {
 		d.typed = func() <-chan string { return lines }
 	}
+	d.listen()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := d.watch(ctx); err != nil {
@@ -56,6 +57,12 @@ func Lines(ctx context.Context, c *Conversation, o LinesOptions) error {
 				fmt.Fprint(o.Out, eraseLine)
 			}
 			d.show(r)
+			continue
+		case away := <-d.away:
+			if o.Prompt != "" {
+				fmt.Fprint(o.Out, eraseLine)
+			}
+			d.onAway(away)
 			continue
 		case <-o.Interrupt:
 			return ErrInterrupted

@@ -11,7 +11,8 @@ import (
 // Ask sends a message and prints the reply. When interrupted it stops the turn, waits
 // a moment for its end and returns [ErrInterrupted]. A failed turn is a [TurnError].
 func Ask(ctx context.Context, c *Conversation, text string, o LinesOptions) error {
-	d := &dialogue{c: c, progress: o.progress(), w: o.Err, out: o.Out}
+	d := &dialogue{c: c, progress: o.progress(), w: o.Err, out: o.Out, once: true}
+	d.listen()
 	if o.Typing {
 		// Read only once a question is open: other input is meant for the shell.
 		d.typed = sync.OnceValue(func() <-chan string {

@@ -32,8 +32,9 @@ type screen struct {
 	unprinted []string // in pieces that fit
 	printing  bool     // until the current piece is printed
 
-	unsent   []string // messages to send next
-	sending  bool
+	unsent   []string        // messages to send next
+	sending  string          // the message being sent
+	away     bool            // the agent does not answer
 	waiting  []string        // IDs of sent messages that have not ended
 	shown    map[string]bool // turns whose reply was printed
 	asked    questions
@@ -43,6 +44,8 @@ type screen struct {
 	frame    int
 	ticking  bool // until the next frame
 	stopping bool
+	leaving  bool // quits once the messages are sent
+	failed   bool // a model call failed since the clock was restarted
 }
 
 func newScreen(ctx context.Context, c *Conversation, typed *history, unseen []Note, b *background) *screen {
@@ -73,7 +76,7 @@ func newInput() textarea.Model {
 }
 
 // busy reports whether a message has not ended.
-func (s *screen) busy() bool { return s.sending || len(s.unsent) > 0 || len(s.waiting) > 0 }
+func (s *screen) busy() bool { return s.sending != "" || len(s.unsent) > 0 || len(s.waiting) > 0 }
 
 // tick schedules the next frame while busy.
 func (s *screen) tick() tea.Cmd {

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // TerminalOptions are the settings of [Terminal].
@@ -36,6 +38,15 @@ func Terminal(ctx context.Context, c *Conversation, o TerminalOptions) error {
 	m := newScreen(ctx, c, typed, unseen, b)
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutSignalHandler())
 	m.post = program.Send
+	c.link.watch(func(away bool) {
+		program.Send(update(func() tea.Cmd {
+			m.away = away
+			if m.leaving {
+				return m.leave()
+			}
+			return nil
+		}))
+	})
 	go func() {
 		select {
 		case <-o.Interrupt:
@@ -48,6 +59,9 @@ func Terminal(ctx context.Context, c *Conversation, o TerminalOptions) error {
 			return context.Cause(ctx)
 		}
 		return fmt.Errorf("run the terminal: %w", err)
+	}
+	if unsent := m.unsentText(); m.err == nil && unsent != "" {
+		return fmt.Errorf("not sent: %s", text.Line(unsent))
 	}
 	return m.err
 }

@@ -45,7 +45,7 @@ func (s *screen) press(k tea.KeyPressMsg) tea.Cmd {
 		return s.interrupt()
 	case "ctrl+d":
 		if s.input.Value() == "" {
-			return tea.Quit
+			return s.leave()
 		}
 	case "ctrl+z":
 		return tea.Suspend

@@ -25,6 +25,8 @@ func (s *screen) View() tea.View {
 			above = append(above, "")
 		}
 		above = append(above, s.status())
+	} else if s.away {
+		above = append(above, faint(awayUnsent))
 	}
 	lines := append(above, s.input.View())
 	view := tea.NewView(strings.Join(lines, "\n"))
@@ -37,10 +39,23 @@ func (s *screen) View() tea.View {
 // status is the current question, or else what the agent is doing.
 func (s *screen) status() string {
 	emphasis, label := faint, s.label+" · Ctrl-C to stop"
+	switch {
+	case s.away && s.unsentText() != "":
+		label = awayUnsent + ": " + text.Line(clean(s.unsentText()))
+	case s.away:
+		label = awayWaiting
+	case s.leaving:
+		label = "leaving once it is sent"
+	}
 	if prompt := s.prompt(); prompt != "" {
 		emphasis, label = bold, prompt
 	}
 	return emphasis(statusLine(s.frame, label, time.Since(s.started), s.width))
+}
+
+// unsentText is what was not sent yet.
+func (s *screen) unsentText() string {
+	return strings.TrimSpace(strings.Join(append([]string{s.sending}, s.unsent...), "\n"))
 }
 
 // prompt asks for the answer to the current question; empty without one.

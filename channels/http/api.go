@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/health"
 )
 
 // Name is the channel's name, the first part of its session keys.
@@ -28,6 +29,7 @@ type Options struct {
 	MaxText   int           // bytes of a message's text; 0: 1 MB. A body may be 8 times as large
 	KeepAlive time.Duration // interval of keep-alives in a stream; 0: 15 s
 	Version   string        // reported by /healthz
+	Check     health.Check  // reported by /readyz; nil: always ready
 	Logger    *slog.Logger  // nil: discard
 }
 
@@ -36,13 +38,15 @@ type api struct {
 	options Options
 	log     *slog.Logger
 	backend channels.Backend
-	// sessions is nil if the backend does not read sessions.
+	// sessions is nil if the backend does not read sessions, chats if it does not find them.
 	sessions channels.Sessions
+	chats    channels.Chats
 }
 
 func newAPI(o Options, log *slog.Logger, b channels.Backend) *api {
 	sessions, _ := b.(channels.Sessions)
-	return &api{options: o, log: log, backend: b, sessions: sessions}
+	chats, _ := b.(channels.Chats)
+	return &api{options: o, log: log, backend: b, sessions: sessions, chats: chats}
 }
 
 // accept checks a message, fills in defaults, and passes it to the backend. It

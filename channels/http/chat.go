@@ -44,14 +44,16 @@ type contentPart struct {
 	Text string `json:"text"`
 }
 
-// text returns the last user message: the session has the earlier ones.
-func (c *chatRequest) text() (string, error) {
-	for i := len(c.Messages) - 1; i >= 0; i-- {
-		if c.Messages[i].Role == "user" {
-			return c.Messages[i].text()
-		}
+// chatSender is the sender of chats that do not name a user.
+const chatSender = "openai"
+
+// sender returns who asks: never the operator, since OpenAI's clients are applications that
+// many people may use.
+func (c *chatRequest) sender() string {
+	if c.User == DefaultSender {
+		return chatSender
 	}
-	return "", invalid("messages", "messages has no message with the role user: the agent answers the last one")
+	return cmp.Or(c.User, chatSender)
 }
 
 func (m *chatMessage) text() (string, error) {
@@ -73,6 +75,21 @@ func (m *chatMessage) text() (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
+// anyText is text for a message that is not to be answered: what is not text is named.
+func (m *chatMessage) anyText() string {
+	var parts []contentPart
+	if text, err := m.text(); err == nil || json.Unmarshal(m.Content, &parts) != nil {
+		return text
+	}
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		if texts[i] = part.Text; part.Type != "text" {
+			texts[i] = "[" + part.Type + "]"
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
 func (c *chatRequest) check() error {
 	unsupported := func(param, message string) error {
 		e := invalid(param, message)
@@ -90,8 +107,8 @@ func (c *chatRequest) check() error {
 	return nil
 }
 
-// postChat implements OpenAI's chat completions. Without a session name it makes one
-// from the message ID, so that a repeated message finds its session.
+// postChat implements OpenAI's chat completions. Without a session name it finds the session
+// by what was said before.
 func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	var request chatRequest
 	if err := a.decode(w, r, &request, false); err != nil {
@@ -100,21 +117,27 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	if err := request.check(); err != nil {
 		return err
 	}
-	text, err := request.text()
+	conv, err := request.conversation()
 	if err != nil {
 		return err
 	}
-	if err := a.checkText("messages", text); err != nil {
+	if err := a.checkText("messages", conv.text); err != nil {
 		return err
 	}
+	key, name := r.Header.Get(idempotencyHeader), r.Header.Get(sessionHeader)
 	msg := domain.Inbound{
-		Channel: Name, PlatformID: r.Header.Get(idempotencyHeader), Text: text, Queue: true,
+		Channel: Name, PlatformID: cmp.Or(key, rand.Text()), Sender: conv.sender, Text: conv.text, Queue: true,
 	}
-	if msg.PlatformID == "" {
-		msg.PlatformID = rand.Text()
+	if conv.system != "" {
+		msg.Enriched = &domain.Enriched{Text: conv.text, Instructions: conv.system}
+	}
+	chat, err := a.open(r.Context(), conv, &msg, key, name)
+	if err != nil {
+		return err
+	}
+	if key == "" && chat.request == "" { // a repetition would be another message
 		w.Header().Set(retryHeader, "false")
 	}
-	msg.Chat = cmp.Or(r.Header.Get(sessionHeader), request.User, "chat-"+msg.PlatformID)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	answer, err := a.ask(ctx, msg)
@@ -125,7 +148,7 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	w.Header().Set(sessionHeader, msg.Chat)
 	completion := completion{ID: msg.PlatformID, Created: time.Now().Unix(), Model: cmp.Or(request.Model, modelName)}
 	if request.Stream {
-		a.streamChat(ctx, w, answer, completion, request.StreamOptions.IncludeUsage)
+		a.streamChat(ctx, w, answer, chat, completion, request.StreamOptions.IncludeUsage)
 		return nil
 	}
 	state, err := answer.await(ctx, waiting{})
@@ -133,10 +156,13 @@ func (a *api) postChat(w nethttp.ResponseWriter, r *nethttp.Request) error {
 		return interrupted(msg.PlatformID)
 	}
 	if state.Status == domain.ReplyFailed {
+		chat.failed(ctx)
 		w.Header().Set(retryHeader, "false")
 		return turnFailed(state)
 	}
+	chat.answered(ctx, state.Text)
 	writeJSON(w, nethttp.StatusOK, completion.whole(state))
+	chat.received(ctx)
 	return nil
 }
 

@@ -35,7 +35,7 @@ func ask(texts ...string) openai.ChatCompletionRequest {
 func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 	t.Parallel()
 
-	t.Run("the last user message is answered in the user's session", func(t *testing.T) {
+	t.Run("the last user message is answered", func(t *testing.T) {
 		t.Parallel()
 		s := start(t, http.Options{Token: "secret"}, func(msg domain.Inbound) *channeltest.Answer {
 			return &channeltest.Answer{Reply: "echo: " + msg.Text, Usage: domain.Usage{PromptTokens: 5, CompletionTokens: 2}}
@@ -50,12 +50,26 @@ func TestChatCompletionsForAnOpenAIClient(t *testing.T) {
 		require.Equal(t, "gpt-x", response.Model)
 		require.Equal(t, "chat.completion", response.Object)
 		require.Equal(t, 7, response.Usage.TotalTokens)
-		require.Equal(t, "ana", response.Header().Get("X-Holdfast-Session"))
+		require.Equal(t, "chat-"+response.ID, response.Header().Get("X-Holdfast-Session"), "a user may have many chats")
 
 		accepted := s.backend.Accepted()
 		require.Equal(t, []domain.Inbound{
-			{Channel: "http", PlatformID: response.ID, Chat: "ana", Sender: "http", Text: "two", Queue: true},
+			{Channel: "http", PlatformID: response.ID, Chat: "chat-" + response.ID, Sender: "ana", Text: "two", Queue: true},
 		}, accepted)
+	})
+
+	t.Run("no chat is the operator's", func(t *testing.T) {
+		t.Parallel()
+		s := start(t, http.Options{}, func(domain.Inbound) *channeltest.Answer { return &channeltest.Answer{Reply: "ok"} })
+		for _, user := range []string{"", "http"} {
+			request := ask("/approve")
+			request.User = user
+			_, err := s.openAI("").CreateChatCompletion(t.Context(), request)
+			require.NoError(t, err)
+		}
+		for _, message := range s.backend.Accepted() {
+			require.Equal(t, "openai", message.Sender)
+		}
 	})
 
 	t.Run("text parts are joined", func(t *testing.T) {

@@ -62,15 +62,17 @@ func (c completion) chunk(choices ...choice) completion {
 
 // streamChat answers in chunks. An interrupted or failed turn ends with an error
 // instead of a finish reason, as OpenAI's API does.
-func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answer, c completion, usage bool) {
+func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answer, chat *openChat, c completion, usage bool) {
 	events := newStream(w)
 	if err := events.send("", c.chunk(choice{Delta: &speech{Role: "assistant", Content: new("")}})); err != nil {
 		return
 	}
+	var sent strings.Builder
 	say := func(part string) error {
 		if part == "" {
 			return nil
 		}
+		sent.WriteString(part)
 		return events.send("", c.chunk(choice{Delta: &speech{Content: &part}}))
 	}
 	// Some clients read comments as part of an error, so an empty chunk keeps the
@@ -90,9 +92,11 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 	case err != nil:
 		err = events.send("", ErrorBody{Error: interrupted(c.ID).detail})
 	case state.Status == domain.ReplyFailed:
+		chat.failed(ctx)
 		err = events.send("", ErrorBody{Error: turnFailed(state).detail})
 	default:
 		err = say(text.rest(state.Text))
+		chat.answered(ctx, sent.String())
 		if err == nil {
 			err = events.send("", c.chunk(choice{Delta: &speech{}, FinishReason: new("stop")}))
 		}
@@ -102,8 +106,8 @@ func (a *api) streamChat(ctx context.Context, w nethttp.ResponseWriter, an *answ
 			err = events.send("", last)
 		}
 	}
-	if err == nil {
-		_ = events.write("data: [DONE]\n\n")
+	if err == nil && events.write("data: [DONE]\n\n") == nil && state.Status == domain.ReplyDone {
+		chat.received(ctx)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	nethttp "net/http"
+
+	"github.com/holdfast-ai/holdfast/internal/health"
 )
 
 func (a *api) handler() nethttp.Handler {
@@ -13,6 +15,7 @@ func (a *api) handler() nethttp.Handler {
 		mux.Handle(path, a.serve(guard(wrongMethod(method))))
 	}
 	route("GET", "/healthz", a.public, a.health)
+	route("GET", "/readyz", a.public, a.ready)
 	route("POST", "/v1/messages", a.private, a.postMessage)
 	route("GET", "/v1/messages/{id}", a.private, a.getMessage)
 	route("GET", "/v1/messages/{id}/events", a.private, a.getEvents)
@@ -55,5 +58,14 @@ func wrongMethod(right string) handlerFunc {
 
 func (a *api) health(w nethttp.ResponseWriter, _ *nethttp.Request) error {
 	writeJSON(w, nethttp.StatusOK, Health{Status: "ok", Version: a.options.Version})
+	return nil
+}
+
+func (a *api) ready(w nethttp.ResponseWriter, r *nethttp.Request) error {
+	report := health.Report{Status: health.OK}
+	if a.options.Check != nil {
+		report = a.options.Check(r.Context())
+	}
+	report.Write(w)
 	return nil
 }

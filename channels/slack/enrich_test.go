@@ -118,7 +118,11 @@ func TestEnrichWhatWasSaidBefore(t *testing.T) {
 	texts := func(got channels.Enriched) []string {
 		var all []string
 		for _, b := range got.Before {
-			all = append(all, b.Name+": "+b.Text)
+			line := b.Name + ": " + b.Text
+			if b.Stranger {
+				line = "(stranger) " + line
+			}
+			all = append(all, strings.Join(append([]string{line}, b.Files...), " + "))
 		}
 		return all
 	}
@@ -129,14 +133,14 @@ func TestEnrichWhatWasSaidBefore(t *testing.T) {
 		got := s.enrich(channels.Enrichment{Message: first})
 		require.Equal(t, "help", got.Text)
 		require.Equal(t, []string{
-			"Ben Okafor: It is [down](https://a.b) & out", "ana: since when, @Ben Okafor?\n[Attached: log.txt]", "alerts: CPU is high",
+			"(stranger) Ben Okafor: It is [down](https://a.b) & out", "(stranger) ana: since when, @Ben Okafor? + log.txt", "(stranger) alerts: CPU is high",
 		}, texts(got))
 		require.WithinDuration(t, time.Now(), got.Before[0].SentAt, time.Minute)
 	})
 
 	t.Run("messages not addressed to us, to a later one", func(t *testing.T) {
 		t.Parallel()
-		s, first, second := talk(t, slack.Options{Respond: chat.RespondMention})
+		s, first, second := talk(t, slack.Options{Respond: chat.RespondMention, AllowUsers: []string{slacktest.Ben}})
 		got := s.enrich(channels.Enrichment{Message: second, Since: slack.SentAt(first.PlatformID)})
 		require.Equal(t, []string{"Ben Okafor: It is back"}, texts(got))
 	})

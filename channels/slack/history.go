@@ -65,7 +65,7 @@ func (p *platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]
 // that outbox ID is recognized.
 func (p posted) asPosted(self Identity, id string) chat.Posted {
 	post := chat.Posted{
-		ID: p.TS, Sender: p.sender(), Name: cmp.Or(p.senderName(), p.Profile.Name), Ours: p.of(self),
+		ID: p.TS, Sender: p.sender(), Name: cmp.Or(p.senderName(), p.Profile.Name), Ours: p.of(self), Bot: p.isBot(),
 		Text: p.text(self.UserID), SentAt: sentAt(p.TS), Files: p.files(),
 		Streaming: p.Streaming == "in_progress", Empty: p.isBlank(),
 	}

@@ -28,8 +28,9 @@ const Destructive = "destructive"
 // Call is a tool call as rules see it.
 type Call struct {
 	Tool        string
-	Title       string // the part of the call that people are shown
-	Destructive bool   // see [Destructive]
+	Each        []string // what the call is about: an allow rule must match all of these
+	Also        []string // texts that an ask or deny rule may match instead
+	Destructive bool     // see [Destructive]
 }
 
 // Rule assigns a verdict to calls.
@@ -37,8 +38,8 @@ type Rule struct {
 	// Tool is a tool's name, a prefix of names up to an underscore ("mcp_github" for
 	// all tools of that server), "*" for every tool, or [Destructive].
 	Tool string
-	// Match is a pattern for the call's whole title: the command, the path, the URL, or
-	// the arguments. "*" matches anything; in an allow rule it does not match
+	// Match is a pattern for the whole of what the call is about: the command, the path,
+	// the URL, or the arguments. "*" matches anything; in an allow rule it does not match
 	// characters that chain commands. Empty matches every call.
 	Match string
 	Do    Verdict
@@ -114,9 +115,16 @@ func (r Rule) compile() (rule, error) {
 	return compiled, err
 }
 
-func (r rule) matches(c Call) bool {
-	named := r.covers(c.Tool) || r.tool == Destructive && c.Destructive
-	return named && (r.match == nil || r.match.MatchString(strings.TrimSpace(c.Title)))
+// matches reports whether the rule decides about one of the texts of a call.
+func (r rule) matches(c Call, text string) bool {
+	if !r.covers(c.Tool) && (r.tool != Destructive || !c.Destructive) {
+		return false
+	}
+	return r.fits(text) || r.do != Allow && slices.ContainsFunc(c.Also, r.fits)
+}
+
+func (r rule) fits(text string) bool {
+	return r.match == nil || r.match.MatchString(strings.TrimSpace(text))
 }
 
 // covers reports whether the rule is about a tool, by its name.
@@ -136,10 +144,27 @@ func (p Policy) Unmatched(names []string) []string {
 	return unmatched
 }
 
-// Verdict returns the decision about a call.
+// Verdict returns the decision about a call: the strictest of those about its texts.
 func (p Policy) Verdict(c Call) Verdict {
+	if len(c.Each) == 0 {
+		return p.verdict(c, "")
+	}
+	strictest := Allow
+	for _, text := range c.Each {
+		switch p.verdict(c, text) {
+		case Deny:
+			return Deny
+		case Ask:
+			strictest = Ask
+		case Allow:
+		}
+	}
+	return strictest
+}
+
+func (p Policy) verdict(c Call, text string) Verdict {
 	for _, r := range p.rules {
-		if r.matches(c) {
+		if r.matches(c, text) {
 			return r.do
 		}
 	}

@@ -48,10 +48,10 @@ func TestVerdict(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, test.want, policy.Verdict(approval.Call{Tool: test.tool, Title: test.title}))
+			require.Equal(t, test.want, policy.Verdict(approval.Call{Tool: test.tool, Each: []string{test.title}}))
 		})
 	}
-	require.Equal(t, approval.Allow, approval.Policy{}.Verdict(approval.Call{Tool: "exec", Title: "rm -rf /"}))
+	require.Equal(t, approval.Allow, approval.Policy{}.Verdict(approval.Call{Tool: "exec", Each: []string{"rm -rf /"}}))
 }
 
 func TestEveryTool(t *testing.T) {

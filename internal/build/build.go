@@ -19,6 +19,14 @@ func Commit() string {
 	return commit[:min(12, len(commit))]
 }
 
+// ID identifies the build among others: its version or, in development, its commit.
+func ID() string {
+	if Version != "dev" {
+		return Version
+	}
+	return Commit()
+}
+
 // Time returns when the source was committed; zero if unknown.
 func Time() time.Time {
 	committed, _ := time.Parse(time.RFC3339, setting("vcs.time")) // zero if it cannot be parsed

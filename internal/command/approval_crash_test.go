@@ -2,7 +2,9 @@ package command
 
 import (
 	"context"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -109,6 +111,26 @@ func TestApprovalCrash(t *testing.T) {
 		p.answerOnce(t, "/approve")
 		p.kill()
 		h.resume(t, true)
+		h.checkThreeSteps(t, model, 3)
+	})
+
+	t.Run("a command that runs when the rule is added", func(t *testing.T) {
+		t.Parallel()
+		model := threeSteps(t, "echo ran >> effects.txt; until [ -e go ]; do sleep 0.05; done; echo built")
+		h := newHome(t, model.URL)
+		p := h.start(t)
+		h.prepare(t)
+		require.True(t, p.post(t))
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(h.workspace("effects.txt"))
+			return err == nil
+		}, patience, 10*time.Millisecond)
+		p.kill()
+		p = h.start(t, "HOLDFAST_APPROVALS_RULES=ask exec")
+		go p.answerOnce(t, "/deny")
+		require.NoError(t, os.WriteFile(h.workspace("go"), nil, 0o600))
+		h.resumed(t, p)
+		require.Contains(t, resultsOfTurn(model.Requests()[1])[0], "built")
 		h.checkThreeSteps(t, model, 3)
 	})
 

@@ -1,24 +1,24 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/user"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/holdfast-ai/holdfast/channels/cli"
-	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/approval"
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/node"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/text"
 )
-
-// approvalsSession is the session in which the operator's decisions are sent.
-const approvalsSession = "approvals"
 
 // decision is one of the operator's possible decisions.
 type decision struct {
@@ -33,41 +33,54 @@ var (
 
 func approvalsDecideCommand(env environment, d decision) *cobra.Command {
 	return newCommand(d.name+" ID", d.short, func(cmd *cobra.Command, args []string) error {
-		return withStore(cmd.Context(), env, func(cfg config.Config, stored *store.Store) error {
-			reply, err := d.give(cmd.Context(), cfg, stored, strings.ToLower(strings.TrimSpace(args[0])))
+		ctx, id := cmd.Context(), strings.ToLower(strings.TrimSpace(args[0]))
+		return withStore(ctx, env, func(_ config.Config, stored *store.Store) error {
+			asked, err := stored.Approval(ctx, id)
+			if errors.Is(err, domain.ErrNotFound) {
+				return fmt.Errorf("approval %s not found; see `holdfast approvals list`", oneLine(id, keyLimit))
+			}
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), text.Printable(reply))
-			return err
+			return withRuns(ctx, env, func(r runs) error {
+				reply, err := d.make(ctx, stored, r, asked)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), text.Printable(reply))
+				return err
+			})
 		})
 	})
 }
 
-// give sends the decision to the running agent and returns its reply. It is an error
-// if the approval was decided differently.
-func (d decision) give(ctx context.Context, cfg config.Config, stored *store.Store, id string) (string, error) {
-	if _, err := stored.Approval(ctx, id); errors.Is(err, domain.ErrNotFound) {
-		return "", fmt.Errorf("approval %s not found; see `holdfast approvals list`", oneLine(id, keyLimit))
-	} else if err != nil {
-		return "", err
-	}
-	url := node.FindAPI(ctx, cfg)
-	if url == "" {
-		return "", errors.New("no agent is running to receive the decision: start `holdfast up` first, or decide in the `holdfast chat` that is open; " +
-			"the call keeps waiting")
-	}
-	agent := node.APIAgent{API: client.New(url, cfg.Channels.HTTP.Token.Reveal())}
-	reply, err := cli.New(cli.Options{Agent: agent, Session: approvalsSession}).Decide(ctx, id, d.status == domain.ApprovalApproved)
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", d.name, id, err)
-	}
-	now, err := stored.Approval(ctx, id)
+// make stores the decision, tells the run that waits for it, and returns what became of it.
+// It is an error if the approval was decided differently. Making a decision again tells the
+// run again.
+func (d decision) make(ctx context.Context, stored *store.Store, r runs, asked domain.Approval) (string, error) {
+	decided, err := stored.DecideApproval(ctx, domain.Decision{
+		Approval: asked.ID, Status: d.status, By: domain.Operator, From: commandLine(),
+	})
 	if err != nil {
 		return "", err
 	}
-	if now.Status != d.status {
-		return "", errors.New(oneLine(reply, keyLimit))
+	if err := r.temporal.SignalDecision(ctx, decided.WorkflowID, protocol.NewApprovalDecision(decided)); err != nil {
+		return "", fmt.Errorf("the decision is stored, but the run that waits for it was not told; repeat the command: %w", err)
 	}
-	return reply, nil
+	counts := asked.Status == domain.ApprovalWaiting && decided.DecidedBy == domain.Operator && decided.DecidedFrom == commandLine()
+	outcome := approval.Outcome(decided, counts)
+	if decided.Status != d.status {
+		return "", errors.New(oneLine(outcome, keyLimit))
+	}
+	return outcome, nil
+}
+
+// commandLine says where the operator's decisions are made.
+func commandLine() string {
+	name := strconv.Itoa(os.Getuid())
+	if who, err := user.Current(); err == nil {
+		name = cmp.Or(who.Username, name)
+	}
+	host, _ := os.Hostname()
+	return fmt.Sprintf("command line of %s@%s", name, cmp.Or(host, "localhost"))
 }

@@ -96,7 +96,15 @@ func TestApprovals(t *testing.T) {
 	require.Contains(t, string(reply), "pushed\n[exit status 0]")
 	late, err := h.holdfast(ctx, t, "approvals", "deny", id)
 	require.Error(t, err)
-	require.Equal(t, said{err: "holdfast: Already approved by http:http. `exec`: echo pushed\n"}, late)
+	require.Equal(t, said{err: "holdfast: Already approved by operator. `exec`: echo pushed\n"}, late)
+	for _, args := range [][]string{{"approvals", "--all"}, {"sessions", "show", "http:one"}, {"runs", "show", "http:one"}} {
+		shown, err := h.holdfast(ctx, t, args...)
+		require.NoError(t, err, shown.err)
+		require.Regexp(t, "approved +(by )?operator,?( from)? +command line of [^ ]+@", shown.out, "%v says who decided, and where", args)
+	}
+	sessions, err := h.holdfast(ctx, t, "sessions", "list")
+	require.NoError(t, err)
+	require.NotContains(t, sessions.out, "approvals", "the decision leaves no session behind")
 
 	id, chat, out = ask("two")
 	answered, err = h.holdfast(ctx, t, "approvals", "deny", id)
@@ -113,7 +121,11 @@ func TestApprovals(t *testing.T) {
 	up.kill()
 	away, err := h.holdfast(ctx, t, "approvals", "approve", id)
 	require.Error(t, err)
-	require.Contains(t, away.err, "start `holdfast up` first")
+	require.Contains(t, away.err, "start it with `holdfast up`")
+	waiting, err := h.holdfast(ctx, t, "approvals", "--all", "--json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal([]byte(waiting.out), &rows))
+	require.Equal(t, "denied operator", string(rows[0].Status)+" "+rows[0].DecidedBy)
 }
 
 // TestChatAsks decides approvals on the terminal of a chat that runs the agent

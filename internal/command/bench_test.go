@@ -39,7 +39,7 @@ func floorWorkflow(ctx workflow.Context) error {
 // BenchmarkMessage measures a message over HTTP, from request to reply, beside
 // the same model call made directly and beside the engine's own floor: a bare
 // workflow, until its activity has run (floor) and until it has closed (closed).
-// The kinds alternate to run under equal conditions. It prints a table without
+// The kinds alternate to run under equal conditions. It prints tables without
 // assertions.
 func BenchmarkMessage(b *testing.B) {
 	stub := llmtest.NewStub(b, strings.Repeat("an answer\n", 60))
@@ -57,44 +57,45 @@ func BenchmarkMessage(b *testing.B) {
 	require.NoError(b, w.Start())
 	b.Cleanup(w.Stop)
 
+	const rounds = 8
 	kinds := []struct {
-		name string
-		do   func(session, i int) error
+		name  string
+		share int // of the total: one in so many
+		do    func(session, i int) error
 	}{
-		{"direct", n.benchDirect},
-		{"floor", func(int, int) error { return n.benchFloor(ran) }},
-		{"closed", func(int, int) error { return n.benchClosed() }},
-		{"message", n.benchMessage},
+		{"direct", 4, n.benchDirect},
+		{"floor", 1, func(int, int) error { return n.benchFloor(ran) }},
+		{"closed", 4, func(int, int) error { return n.benchClosed() }},
+		{"message", 1, n.benchMessage},
 	}
-	for b.Loop() {
-		for _, kind := range kinds {
-			measure(kind.do, 8, 64) // warm up
-		}
-		b.Logf("%-9s %9s %9s %9s %9s %9s %8s", "sessions", "kind", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "per s")
-		for _, sessions := range []int{1, 16, 64} {
+	for _, kind := range kinds {
+		measure(kind.do, 8, 64) // warm up
+	}
+	for _, load := range []struct{ sessions, total int }{{1, 1200}, {16, 2000}, {64, 2000}} {
+		b.Run(fmt.Sprintf("sessions=%d", load.sessions), func(b *testing.B) {
 			results := map[string]*sample{}
 			for _, kind := range kinds {
 				results[kind.name] = &sample{}
 			}
-			total := 2000
-			for range 4 {
-				for _, kind := range kinds {
-					results[kind.name].add(measure(kind.do, sessions, total/4))
+			for b.Loop() {
+				for range rounds {
+					for _, kind := range kinds {
+						results[kind.name].add(measure(kind.do, load.sessions, load.total/rounds/kind.share))
+					}
 				}
 			}
+			b.Logf("%9s %9s %9s %9s %9s %8s", "kind", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "per s")
 			for _, kind := range kinds {
 				r := results[kind.name]
 				require.NoError(b, r.err)
-				b.Logf("%-9d %9s %9.1f %9.1f %9.1f %9.1f %8.0f", sessions, kind.name,
-					r.at(0.5), r.at(0.99), r.at(0.999), r.at(1), r.rate())
+				b.Logf("%9s %9.1f %9.1f %9.1f %9.1f %8.0f", kind.name, r.at(0.5), r.at(0.99), r.at(0.999), r.at(1), r.rate())
 			}
 			message, direct, floor := results["message"], results["direct"], results["floor"]
-			b.Logf("%-9d added p50 %.1f ms, p99 %.1f ms; p50 / floor %.2f; throughput / floor %.2f", sessions,
-				message.at(0.5)-direct.at(0.5), message.at(0.99)-direct.at(0.99),
-				message.at(0.5)/floor.at(0.5), message.rate()/floor.rate())
-			b.ReportMetric(message.at(0.5)/floor.at(0.5), fmt.Sprintf("p50/floor@%d", sessions))
-			b.ReportMetric(message.rate()/floor.rate(), fmt.Sprintf("rate/floor@%d", sessions))
-		}
+			b.Logf("added p50 %.1f ms, p99 %.1f ms", message.at(0.5)-direct.at(0.5), message.at(0.99)-direct.at(0.99))
+			b.ReportMetric(message.at(0.5)/floor.at(0.5), "p50/floor")
+			b.ReportMetric(message.at(0.99)/floor.at(0.99), "p99/floor")
+			b.ReportMetric(message.rate()/floor.rate(), "rate/floor")
+		})
 	}
 }
 
@@ -176,12 +177,15 @@ func measure(do func(session, i int) error, sessions, total int) *sample {
 
 var benchHTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}
 
-func (n *testNode) benchMessage(session, _ int) error {
+func (n *testNode) benchMessage(session, _ int) error { return benchAsk(n.APIURL(), session) }
+
+// benchAsk sends a message and waits for the answer.
+func benchAsk(api string, session int) error {
 	body, err := json.Marshal(map[string]any{"session": fmt.Sprintf("bench-%d", session), "text": "hello", "wait": true})
 	if err != nil {
 		return err
 	}
-	response, err := benchHTTP.Post(n.APIURL()+"/v1/messages", "application/json", bytes.NewReader(body))
+	response, err := benchHTTP.Post(api+"/v1/messages", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

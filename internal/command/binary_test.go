@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,21 +24,26 @@ import (
 )
 
 // binary is the real program, built with failpoints once for all tests.
-var binary = sync.OnceValues(func() (string, error) {
+var binary = sync.OnceValues(func() (string, error) { return buildBinary("dev") })
+
+// buildBinary builds the program with failpoints and returns its path.
+func buildBinary(version string) (string, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(root))
-	path := filepath.Join(os.TempDir(), "holdfast-test-"+hex.EncodeToString(sum[:4]), "holdfast")
-	build := exec.Command("go", "build", "-tags", "failpoint", "-ldflags", "-s -w", "-o", path, root)
+	path := filepath.Join(os.TempDir(), "holdfast-test-"+hex.EncodeToString(sum[:4]), "holdfast-"+version)
+	flags := "-s -w -X github.com/holdfast-ai/holdfast/internal/build.Version=" + version
+	build := exec.Command("go", "build", "-tags", "failpoint", "-ldflags", flags, "-o", path, root)
 	build.Stderr = os.Stderr
 	return path, build.Run()
-})
+}
 
 // process is a running `holdfast up` or another long-running command.
 type process struct {
 	command *exec.Cmd
+	ready   chan struct{} // closed once it is
 	exited  chan struct{} // closed at exit
 	info    node.RunInfo
 }
@@ -46,6 +52,9 @@ type process struct {
 type home struct {
 	dir     string
 	environ []string
+	user    *syscall.Credential // nil: this one
+	log     io.Writer           // of its processes; nil: the test's output
+	binary  string              // their program; empty: [binary]
 }
 
 // newHome returns a home with free ports whose model is at url.
@@ -70,30 +79,9 @@ func (h *home) start(t testing.TB, environ ...string) *process {
 // run is start for another long-running command.
 func (h *home) run(t testing.TB, command string, environ ...string) *process {
 	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
-	cmd := exec.Command(path, command)
-	cmd.Env = append(h.environ, environ...)
-	cmd.Stderr = t.Output()
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	p := &process{command: cmd, exited: make(chan struct{})}
-	ready := make(chan struct{})
-	go func() {
-		lines := bufio.NewScanner(stdout)
-		for lines.Scan() {
-			if lines.Text() == "ready" {
-				close(ready)
-			}
-		}
-		_, _ = io.Copy(io.Discard, stdout)
-		_ = cmd.Wait()
-		close(p.exited)
-	}()
-	t.Cleanup(p.kill)
+	p := h.launch(t, command, environ...)
 	select {
-	case <-ready:
+	case <-p.ready:
 	case <-p.exited:
 		return p
 	case <-t.Context().Done():
@@ -103,6 +91,43 @@ func (h *home) run(t testing.TB, command string, environ ...string) *process {
 	if err == nil { // a failpoint may have ended it
 		require.NoError(t, json.Unmarshal(raw, &p.info))
 	}
+	return p
+}
+
+// launch is run without waiting until the process is ready.
+func (h *home) launch(t testing.TB, command string, environ ...string) *process {
+	t.Helper()
+	path := h.binary
+	if path == "" {
+		var err error
+		path, err = binary()
+		require.NoError(t, err)
+	}
+	cmd := exec.Command(path, command)
+	cmd.Env = append(h.environ, environ...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: h.user}
+	if cmd.Stderr = h.log; h.log == nil {
+		cmd.Stderr = t.Output()
+	}
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	p := &process{command: cmd, ready: make(chan struct{}), exited: make(chan struct{})}
+	go func() {
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			if url, is := strings.CutPrefix(lines.Text(), "API "); is { // a starter writes no run.json
+				p.info.API = strings.TrimSpace(url)
+			}
+			if lines.Text() == "ready" {
+				close(p.ready)
+			}
+		}
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = cmd.Wait()
+		close(p.exited)
+	}()
+	t.Cleanup(p.kill)
 	return p
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -35,13 +36,33 @@ func Main(args []string) int {
 func rootCommand(environ []string) *cobra.Command {
 	env := environment{vars: environ}
 	root := newGroup("holdfast", "A durable agent runner",
-		upCommand(env), chatCommand(env), workerCommand(env), starterCommand(env), engineCommand(env), versionCommand(),
+		upCommand(env), chatCommand(env), workerCommand(env), starterCommand(env), engineCommand(env), rolloutCommand(env), versionCommand(),
 		initCommand(env), doctorCommand(env), sessionsCommand(env), runsCommand(env), jobsCommand(env), memoryCommand(env),
-		pairingCommand(env), approvalsCommand(env), slackCommand(), usageCommand(env),
+		pairingCommand(env), approvalsCommand(env), slackCommand(), usageCommand(env), migrateCommand(env),
 	)
 	root.Long = "Holdfast runs an agent whose every turn is a durable workflow: it resumes after a crash\nand finishes what it started."
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFlagError(err) })
 	return root
+}
+
+// conversion is how the flags package reports a value that does not convert.
+var conversion = regexp.MustCompile(`strconv\.Parse(\w+): parsing "(?:[^"\\]|\\.)*": (.*)$`)
+
+// plainFlagError says what a flag's value must be without naming Go's functions.
+func plainFlagError(err error) error {
+	found := conversion.FindStringSubmatch(err.Error())
+	if found == nil {
+		return err
+	}
+	wanted := "must be a whole number"
+	switch {
+	case found[1] == "Bool":
+		wanted = "must be true or false"
+	case strings.Contains(found[2], "range"):
+		wanted = "is too large"
+	}
+	return errors.New(conversion.ReplaceAllLiteralString(err.Error(), wanted))
 }
 
 // newGroup returns a command that only has subcommands: it prints their help and rejects

@@ -22,3 +22,19 @@ func TestCommandsThatAreNone(t *testing.T) {
 		require.EqualError(t, err, `unknown command "foo" for "`+name+`"`)
 	}
 }
+
+func TestFlagsThatDoNotConvert(t *testing.T) {
+	t.Parallel()
+	environ := []string{"HOLDFAST_HOME=" + t.TempDir()}
+	for want, args := range map[string][]string{
+		`invalid argument "ten" for "--limit" flag: must be a whole number`:                                    {"sessions", "list", "--limit", "ten"},
+		`invalid argument "99999999999999999999" for "--limit" flag: is too large`:                             {"sessions", "list", "--limit", "99999999999999999999"},
+		`invalid argument "x" for "--json" flag: must be true or false`:                                        {"sessions", "list", "--json=x"},
+		`invalid argument "often" for "--every" flag: must be a duration such as 60s, 10m or 30d, not "often"`: {"jobs", "add", "-m", "x", "--every", "often"},
+	} {
+		_, err := runCommand(t, environ, args...)
+		require.EqualError(t, err, want)
+	}
+	_, err := runCommand(t, environ, "jobs", "add", "-m", "x", "--every", "1d")
+	require.ErrorContains(t, err, "no Temporal to connect to", "the interval is accepted")
+}

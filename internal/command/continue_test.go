@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -22,22 +23,33 @@ import (
 const (
 	// longPatience bounds the wait for hundreds of steps.
 	longPatience = 8 * time.Minute
-	// runLimit bounds the events of one run: the engine suggests continue-as-new
-	// at 4,096, and pending work completes first.
-	runLimit = 4096 + 500
 )
 
-// TestLongTurn is one turn of 400 steps. Shortly before it continues as new a
-// storm of messages begins that lasts until after that: those of the turn's
+// historyLimit is when the engine suggests to continue as new: as in production with
+// HOLDFAST_TEST_LONG, and otherwise earlier, so that fewer steps and turns suffice.
+var historyLimit = func() int {
+	if os.Getenv("HOLDFAST_TEST_LONG") != "" {
+		return 4096
+	}
+	return 1024
+}()
+
+// runLimit bounds the events of one run: pending work completes first.
+var runLimit = historyLimit + 500
+
+// shortHistories sets historyLimit.
+func shortHistories(_ *config.Config, r *node.Roles) { r.HistoryLimit = historyLimit }
+
+// TestLongTurn is one turn of 110 steps, or 440 at the limit of production. Shortly before
+// it continues as new a storm of messages begins that lasts until after that: those of the turn's
 // sender join the turn, the others wait.
 func TestLongTurn(t *testing.T) {
 	t.Parallel()
 	const (
-		steps      = 400
-		stormAt    = 325 // some 3,900 events
 		storm      = 100 // messages of each sender
 		perRequest = 8   // messages sent during one step
 	)
+	steps, stormAt := historyLimit*110/1024, (historyLimit-184)/12 // a step has 12 events
 	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		switch {
 		case r.Number <= steps:
@@ -48,7 +60,7 @@ func TestLongTurn(t *testing.T) {
 			return llmtest.Text("an answer")
 		}
 	})
-	n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MaxIterations = 500 })
+	n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MaxIterations = 2 * steps }, shortHistories)
 	ctx, cancel := context.WithTimeout(t.Context(), longPatience)
 	defer cancel()
 	n.accept(ctx, t, "ana", "first")
@@ -132,12 +144,10 @@ func TestLongTurn(t *testing.T) {
 // it continues as new between two turns.
 func TestManyTurns(t *testing.T) {
 	t.Parallel()
-	const (
-		turns = 620
-		ahead = 40 // waiting messages
-	)
+	const ahead = 40 // waiting messages
+	turns := historyLimit * 170 / 1024
 	model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Text("an answer") })
-	n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MidTurn = config.MidTurnQueue })
+	n := startNode(t, model.URL, func(c *config.Config, _ *node.Roles) { c.Agent.MidTurn = config.MidTurnQueue }, shortHistories)
 	ctx, cancel := context.WithTimeout(t.Context(), longPatience)
 	defer cancel()
 	for i := range turns {
@@ -253,7 +263,7 @@ func bySender(messages []protocol.MessageRef) map[string][]string {
 // it, oldest first.
 func (n *testNode) chain(t testing.TB, session string) [][]*historypb.HistoryEvent {
 	t.Helper()
-	id := protocol.WorkflowID(session)
+	id := protocol.Names{}.Session(session)
 	latest := n.history(t, id, "")
 	run := latest[0].GetWorkflowExecutionStartedEventAttributes().FirstExecutionRunId
 	var runs [][]*historypb.HistoryEvent

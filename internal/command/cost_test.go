@@ -31,7 +31,7 @@ func (n *testNode) closedCost(t testing.TB, session string) cost {
 	t.Helper()
 	awaitRest(t, n.client, session)
 	var c cost
-	history := n.client.GetWorkflowHistory(t.Context(), protocol.WorkflowID(session), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	history := n.client.GetWorkflowHistory(t.Context(), protocol.Names{}.Session(session), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for history.HasNext() {
 		event, err := history.Next()
 		require.NoError(t, err)

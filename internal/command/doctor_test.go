@@ -1,6 +1,7 @@
 package command
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,14 +9,22 @@ import (
 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
+	home := t.TempDir()
+	require.NoError(t, os.Chmod(home, 0o700))
 	environ := []string{
-		"HOLDFAST_HOME=" + t.TempDir(), "HOLDFAST_MODEL=demo", "HOLDFAST_TEMPORAL_PORT=0", "HOLDFAST_TEMPORAL_UI_PORT=0",
+		"HOLDFAST_HOME=" + home, "HOLDFAST_MODEL=demo", "HOLDFAST_TEMPORAL_PORT=0", "HOLDFAST_TEMPORAL_UI_PORT=0",
 		"HOLDFAST_CHANNELS_HTTP_LISTEN=127.0.0.1:0",
 	}
 	out, err := runCommand(t, environ, "doctor")
 	require.NoError(t, err)
 	require.Contains(t, out, "ok    model       the built-in demo")
 	require.NotContains(t, out, "fail")
+
+	require.NoError(t, os.Chmod(home, 0o750))
+	out, err = runCommand(t, environ, "doctor")
+	require.NoError(t, err)
+	require.Contains(t, out, "warn  home ")
+	require.Contains(t, out, "fix: chmod 700 "+home+"\n")
 
 	out, err = runCommand(t, append(environ, "HOLDFAST_LOG_LEVEL=loud"), "doctor")
 	require.ErrorIs(t, err, exitFailed)

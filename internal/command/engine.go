@@ -17,19 +17,22 @@ func engineCommand(env environment) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e, err := node.OpenEngine(cmd.Context(), cfg, log, false)
+		e, err := node.OpenEngine(cmd.Context(), cfg, log, node.Roles{Engine: true})
 		if err != nil {
 			return err
 		}
 		defer e.Stop()
+		if err := e.Start(cmd.Context()); err != nil {
+			return err
+		}
 		if m := node.NewMetrics(cfg); m != nil {
-			scraped, err := node.ServeMetrics(cmd.Context(), m, cfg, log)
+			scraped, err := node.ServeMetrics(cmd.Context(), m, nil, cfg, log)
 			if err != nil {
 				return err
 			}
 			defer scraped.Close()
 		}
-		info := node.RunInfo{PID: os.Getpid(), StartedAt: time.Now().UTC(), UI: e.UIURL(), Temporal: e.Address(), Version: build.Version}
+		info := node.RunInfo{PID: os.Getpid(), Command: node.CommandEngine, StartedAt: time.Now().UTC(), UI: e.UIURL(), Temporal: e.Address(), Version: build.Version}
 		if err := node.WriteRun(cfg.DataDir(), info); err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func TestRemoveEndsCommandsIfAsked(t *testing.T) {
 
 	out, err := runCommand(t, environ, "sessions", "rm", "http:main", "--yes", "--stop")
 	require.NoError(t, err)
-	require.Contains(t, out, "removed http:main: 1 turns")
+	require.Contains(t, out, "removed http:main: 1 turn")
 	size := func() int64 {
 		info, err := os.Stat(alive)
 		require.NoError(t, err)

@@ -93,8 +93,10 @@ func lastRun(ctx context.Context, stored *store.Store, job string) (status, repl
 const replyShown = 60
 
 func (r jobRow) cells() []any {
-	next := shownTime(r.NextAt)
+	next := "-"
 	switch {
+	case !r.NextAt.IsZero():
+		next = schedule.Stamp(r.Job, r.NextAt)
 	case r.Removed:
 		next = "removed"
 	case !r.EndedAt.IsZero():

@@ -38,7 +38,7 @@ func jobsAddCommand(env environment) *cobra.Command {
 	f.StringVarP(&flags.request.Message, "message", "m", "", "prompt to run")
 	f.StringVar(&flags.request.Name, "name", "", "short name")
 	f.StringVar(&flags.request.At, "at", "", "run once, at a time such as 2026-03-04T15:30:00+01:00")
-	f.DurationVar(&flags.request.Every, "every", 0, "run repeatedly, at an interval such as 2h")
+	f.Var((*durationFlag)(&flags.request.Every), "every", "run repeatedly, at an interval such as 2h or 1d")
 	f.StringVar(&flags.request.Cron, "cron", "", `run by a cron expression of five fields, such as "0 9 * * 1-5"`)
 	f.StringVar(&flags.request.Zone, "tz", "", "time zone of --at and --cron, such as Europe/Berlin (default: this machine's)")
 	f.StringVar(&flags.channel, "channel", "", "send replies to this `channel`: slack (default: none; jobs list shows the last reply)")
@@ -46,6 +46,27 @@ func jobsAddCommand(env environment) *cobra.Command {
 	f.StringVar(&flags.thread, "thread", "", "Slack ID of the thread, such as 1712345678.123456 (default: none)")
 	return cmd
 }
+
+// durationFlag is a duration in the form of the config's, which has days.
+type durationFlag time.Duration
+
+// Set implements pflag.Value.
+func (d *durationFlag) Set(text string) error {
+	parsed, err := config.ParseDuration(text)
+	*d = durationFlag(parsed)
+	return err
+}
+
+// String implements pflag.Value.
+func (d *durationFlag) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
+}
+
+// Type implements pflag.Value.
+func (*durationFlag) Type() string { return "duration" }
 
 // job returns the job to add.
 func (f jobFlags) job(ctx context.Context, cfg config.Config) (domain.Job, error) {

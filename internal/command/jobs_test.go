@@ -247,7 +247,7 @@ func TestJobsOverlap(t *testing.T) {
 // runJob runs a job now and returns the result.
 func (n *testNode) runJob(t *testing.T, id string) (result protocol.FireResult) {
 	t.Helper()
-	handle := n.client.ScheduleClient().GetHandle(t.Context(), protocol.JobWorkflowID(id))
+	handle := n.client.ScheduleClient().GetHandle(t.Context(), protocol.Names{}.Job(id))
 	before, err := handle.Describe(t.Context())
 	require.NoError(t, err)
 	until(t, time.Now().Truncate(time.Second).Add(time.Second)) // at most one run a second

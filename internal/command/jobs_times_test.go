@@ -80,7 +80,7 @@ func TestJobRemovedWhileDue(t *testing.T) {
 	var run string
 	for _, id := range []string{"kept", "removed"} {
 		require.Eventually(t, func() bool {
-			described, err := n.client.ScheduleClient().GetHandle(t.Context(), protocol.JobWorkflowID(id)).Describe(t.Context())
+			described, err := n.client.ScheduleClient().GetHandle(t.Context(), protocol.Names{}.Job(id)).Describe(t.Context())
 			if err != nil || len(described.Info.RecentActions) == 0 {
 				return false
 			}

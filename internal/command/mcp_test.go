@@ -153,6 +153,29 @@ func TestMCP(t *testing.T) {
 		require.Empty(t, model.Invalid())
 	})
 
+	t.Run("a server does not start among the agent's files", func(t *testing.T) {
+		t.Parallel()
+		folder, model := t.TempDir(), llmtest.NewServer(t, llmtest.Text("hello"))
+		server := mcpOverStdio(t, folder)
+		server.Args = []string{"-c", `ls -a . "$HOME" > "$` + mcpFolder + `/seen"; exec "$0"`, server.Command}
+		server.Command = "sh"
+		n := startNode(t, model.URL, withMCP(map[string]config.MCPServer{"local": server}),
+			func(c *config.Config, _ *node.Roles) {
+				require.NoError(t, os.MkdirAll(c.Workspace, 0o700))
+				for _, planted := range []string{"json.py", ".npmrc"} {
+					require.NoError(t, os.WriteFile(filepath.Join(c.Workspace, planted), nil, 0o600))
+				}
+			})
+		require.Equal(t, "hello", n.ask(t, "main", "hello").Text)
+		require.FileExists(t, filepath.Join(n.cfg.Workspace, ".npmrc"))
+		require.DirExists(t, filepath.Join(n.cfg.DataDir(), "mcp", "local"))
+		seen, err := os.ReadFile(filepath.Join(folder, "seen"))
+		require.NoError(t, err)
+		require.NotEmpty(t, seen)
+		require.NotContains(t, string(seen), "json.py")
+		require.NotContains(t, string(seen), ".npmrc")
+	})
+
 	t.Run("a call that hangs blocks nothing else, and its timeout is reported", func(t *testing.T) {
 		t.Parallel()
 		folder := t.TempDir()

@@ -3,13 +3,16 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -18,11 +21,12 @@ import (
 	"github.com/holdfast-ai/holdfast/starter"
 )
 
-// TestOrder has two starters accept more messages behind one slow call than the session's
-// queue has room for. They are answered in the order of acceptance.
+// TestOrder has two starters, one of which cannot signal, accept more messages behind one
+// slow call than the session's queue has room for. They are answered in the order of
+// acceptance.
 func TestOrder(t *testing.T) {
 	t.Parallel()
-	const messages, starters = 700, 2
+	const messages, starters = 1000, 2
 	release := make(chan struct{})
 	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		if r.Number == 1 {
@@ -34,29 +38,27 @@ func TestOrder(t *testing.T) {
 	first := n.send(t, "main", "", "slow")
 	require.NoError(t, model.Await(t.Context(), 1))
 
+	mute := anotherStarter(t, n, silent{n.client})
 	var accepting sync.WaitGroup
-	for i, s := range []*starter.Starter{n.starter, anotherStarter(t, n)} {
+	for i, s := range []*starter.Starter{n.starter, mute} {
 		accepting.Go(func() {
 			for m := range messages / starters {
-				text := fmt.Sprintf("%d.%d", i, m)
-				msg := domain.Inbound{Channel: "http", PlatformID: text, Chat: "main", Sender: "ana", Text: text}
-				if _, err := s.Accept(t.Context(), msg); err != nil {
-					t.Error(err)
-				}
+				acceptText(t, s, fmt.Sprintf("%d.%d", i, m))
 			}
 		})
 	}
 	accepting.Wait()
+	acceptText(t, n.starter, "last")
 	accepted, err := n.store.Pending(t.Context(), "http:main", 0, 1<<62, 2*messages)
 	require.NoError(t, err)
-	require.Len(t, accepted, messages)
+	require.Len(t, accepted, messages+1)
 	require.True(t, slices.IsSortedFunc(accepted, func(a, b domain.Inbound) int { return cmp.Compare(a.Seq, b.Seq) }))
 	close(release)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	require.Equal(t, "slow", n.await(t, first).Text)
-	require.Equal(t, "answered", n.awaitLong(ctx, t, accepted[messages-1].Text).Text)
+	require.Equal(t, "answered", n.awaitLong(ctx, t, "last").Text)
 	var want, got []string
 	for _, m := range accepted {
 		want = append(want, m.ID)
@@ -71,11 +73,28 @@ func TestOrder(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// anotherStarter is a starter of another process on the same store and Temporal.
-func anotherStarter(t *testing.T, n *testNode) *starter.Starter {
+// acceptText has a starter accept a message, and signal it if it can.
+func acceptText(t *testing.T, s *starter.Starter, text string) {
+	t.Helper()
+	_, err := s.Accept(t.Context(), domain.Inbound{Channel: "http", PlatformID: text, Chat: "main", Sender: "ana", Text: text})
+	assert.NoError(t, err)
+}
+
+// silent is a connection whose signals do not arrive.
+type silent struct{ client.Client }
+
+func (silent) SignalWithStartWorkflow(
+	context.Context, string, string, any, client.StartWorkflowOptions, any, ...any,
+) (client.WorkflowRun, error) {
+	return nil, errors.New("the network is down")
+}
+
+// anotherStarter is a starter of another process on the same store, with its own
+// connection to Temporal.
+func anotherStarter(t *testing.T, n *testNode, sdk client.Client) *starter.Starter {
 	t.Helper()
 	d, err := dispatch.NewDispatcher(dispatch.Options{
-		Client: n.Temporal, Store: n.store, Events: n.Events, Model: "scripted/model", Limits: protocol.Limits{Steps: 40},
+		Client: dispatch.New(sdk, "default", n.Temporal.Names()), Store: n.store, Events: n.Events, Model: "scripted/model", Limits: protocol.NewLimits(40, 0),
 	})
 	require.NoError(t, err)
 	s, err := starter.New(starter.Options{Dispatcher: d, Store: n.store, Events: n.Events, Steer: true})

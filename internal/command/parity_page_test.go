@@ -13,7 +13,7 @@ import (
 )
 
 // testLink matches how docs/parity.md names a test: [package.TestName/subtest](file).
-var testLink = regexp.MustCompile(`\[(\w+)\.((?:Test|Fuzz)\w+)(?:/([^\]]+))?\]\(\.\./([^)]+_test\.go)\)`)
+var testLink = regexp.MustCompile(`\[(\w+)\.((?:Test|Fuzz|Benchmark)\w+)(?:/([^\]]+))?\]\(\.\./([^)]+_test\.go)\)`)
 
 // TestParityPage checks that docs/parity.md has all rows and that each names existing
 // tests or says "not yet".
@@ -32,24 +32,50 @@ func TestParityPage(t *testing.T) {
 		require.Len(t, cells, 4, line)
 		require.False(t, rows[row], "%s is there twice", row)
 		rows[row] = true
-		links := testLink.FindAllStringSubmatch(cells[3], -1)
-		require.True(t, len(links) > 0 || strings.Contains(line, "not yet"), "%s: neither a test nor `not yet`", row)
-		require.Equal(t, strings.Count(cells[3], "]("), len(links), "%s: a link that names no test", row)
-		for _, link := range links {
-			file, err := os.ReadFile(filepath.Join("../..", link[4]))
-			require.NoError(t, err, row)
-			require.Regexp(t, `(?m)^package `+link[1]+`(_test)?$`, string(file), row)
-			require.Contains(t, string(file), "func "+link[2]+"(", row)
-			if link[3] != "" {
-				require.True(t, hasSubtest(string(file)+suites, link[3]), "%s: no subtest %q", row, link[3])
-			}
-		}
+		named := checkTests(t, row, cells[3], suites)
+		require.True(t, named > 0 || strings.Contains(line, "not yet"), "%s: neither a test nor `not yet`", row)
 	}
 	for _, span := range [][2]int{{1, 7}, {10, 18}, {20, 24}, {30, 35}, {40, 46}, {50, 52}, {60, 63}, {70, 75}} {
 		for i := span[0]; i <= span[1]; i++ {
 			require.True(t, rows[fmt.Sprintf("P%d", i)], "P%d is missing", i)
 		}
 	}
+}
+
+// TestDurabilityPage checks that each row of the table of edge cases in docs/durability.md
+// names existing tests.
+func TestDurabilityPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/durability.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(page), "\n## Edge cases\n")
+	require.True(t, found)
+	rows := 0
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, " | "); len(cells) == 3 && cells[2] != "shown by |\n" {
+			require.Positive(t, checkTests(t, cells[1], cells[2], ""), line)
+			rows++
+		}
+	}
+	require.Positive(t, rows)
+}
+
+// checkTests checks that the tests linked in a cell exist, and returns their number.
+// Suites is the code of shared test suites, which may have their subtests.
+func checkTests(t *testing.T, row, cell, suites string) int {
+	t.Helper()
+	links := testLink.FindAllStringSubmatch(cell, -1)
+	require.Equal(t, strings.Count(cell, "]("), len(links), "%s: a link that names no test", row)
+	for _, link := range links {
+		file, err := os.ReadFile(filepath.Join("../..", link[4]))
+		require.NoError(t, err, row)
+		require.Regexp(t, `(?m)^package `+link[1]+`(_test)?$`, string(file), row)
+		require.Contains(t, string(file), "func "+link[2]+"(", row)
+		if link[3] != "" {
+			require.True(t, hasSubtest(string(file)+suites, link[3]), "%s: no subtest %q", row, link[3])
+		}
+	}
+	return len(links)
 }
 
 // hasSubtest reports whether Go code has the name of a subtest, or of each in a path

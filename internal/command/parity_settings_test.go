@@ -221,6 +221,7 @@ func TestOpenAIClient(t *testing.T) {
 	require.Equal(t, "4 messages", whole.Choices[0].Message.Content)
 	require.Equal(t, openai.FinishReasonStop, whole.Choices[0].FinishReason)
 
+	request.Messages = append(request.Messages, whole.Choices[0].Message, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: "again"})
 	stream, err := client.CreateChatCompletionStream(t.Context(), request)
 	require.NoError(t, err)
 	defer stream.Close()

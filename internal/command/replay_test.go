@@ -31,7 +31,7 @@ import (
 
 // recordVariable names the folder that histories are recorded to:
 //
-//	HOLDFAST_RECORD=../../workflows/testdata go test ./internal/command -run 'TestReplay|TestLongTurn'
+//	HOLDFAST_RECORD=../../workflows/testdata go test ./internal/command -run 'TestReplay|TestLongTurn|TestApprovalsOutlive'
 //
 // Once a version is released its histories stay; new ones get new names.
 const recordVariable = "HOLDFAST_RECORD"
@@ -85,7 +85,7 @@ func TestReplay(t *testing.T) {
 		{"cancelled-session", []llmtest.Step{llmtest.Hang()}, func(t *testing.T, n *testNode, model *llmtest.Server) {
 			hanging := n.send(t, "main", "", "hang")
 			require.NoError(t, model.Await(t.Context(), 1))
-			require.NoError(t, n.client.CancelWorkflow(t.Context(), protocol.WorkflowID("http:main"), ""))
+			require.NoError(t, n.client.CancelWorkflow(t.Context(), protocol.Names{}.Session("http:main"), ""))
 			require.Equal(t, domain.ReplyFailed, n.await(t, hanging).Status)
 		}},
 	}
@@ -158,7 +158,7 @@ func TestReplayOthers(t *testing.T) {
 		deliver(t, memory, "1", "t", `cron {"action":"add","message":"water the plants","name":"plants","every_seconds":1}`)
 		id := jobID(t, posted(t, memory, 2)[0].Text)
 		due := n.dues(t, id)[0]
-		n.replayOne(t, protocol.JobWorkflowID(id)+"-"+due.Format(time.RFC3339), "job")
+		n.replayOne(t, protocol.Names{}.Job(id)+"-"+due.Format(time.RFC3339), "job")
 	})
 
 	t.Run("subagent", func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestReplayOthers(t *testing.T) {
 			history, err := os.ReadFile(filepath.Join(n.cfg.Workspace, "memory", "HISTORY.md"))
 			return err == nil && strings.Contains(string(history), "fact 1")
 		}, patience, 10*time.Millisecond)
-		n.replayOne(t, protocol.ConsolidationWorkflowID("workspace"), "consolidation")
+		n.replayOne(t, protocol.Names{}.Consolidation("workspace"), "consolidation")
 	})
 }
 
@@ -192,7 +192,7 @@ func TestReplayOthers(t *testing.T) {
 // that name if that is asked for.
 func (n *testNode) replay(t *testing.T, session, name string) {
 	t.Helper()
-	n.awaitClosed(t, protocol.WorkflowID(session))
+	n.awaitClosed(t, protocol.Names{}.Session(session))
 	n.replayRuns(t, n.chain(t, session), name)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 func runsShowCommand(env environment) *cobra.Command {
@@ -58,9 +59,9 @@ func (r runs) showNow(ctx context.Context, w io.Writer, run dispatch.Run) {
 		fmt.Fprintf(w, "now       no answer: %s\n", oneLine(err.Error(), lineLimit))
 		return
 	}
-	fmt.Fprintf(w, "now       %s\nturn      %s, step %d, %d tokens, cost %s; %d messages queued, %d turns done\n",
+	fmt.Fprintf(w, "now       %s\nturn      %s, step %d, %d tokens, cost %s; %s queued, %s done\n",
 		oneLine(status.Doing, lineLimit), status.Turn, status.Step, status.Tokens, domain.Dollars(status.Cost, status.Unpriced),
-		status.Queued, status.Turns)
+		text.Count(status.Queued, "message"), text.Count(status.Turns, "turn"))
 }
 
 func printPending(w io.Writer, pending []dispatch.PendingActivity, history dispatch.History) error {

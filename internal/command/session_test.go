@@ -234,7 +234,7 @@ func TestMidTurnMessages(t *testing.T) {
 func (n *testNode) awaitQueued(t testing.TB) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		value, err := n.client.QueryWorkflow(context.Background(), protocol.WorkflowID("http:main"), "", protocol.StatusQuery)
+		value, err := n.client.QueryWorkflow(context.Background(), protocol.Names{}.Session("http:main"), "", protocol.StatusQuery)
 		if err != nil {
 			return false
 		}

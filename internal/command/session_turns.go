@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // numberedTurn is a turn with its number in the session, starting at 1.
@@ -42,5 +43,5 @@ func pickTurn(turns []numberedTurn, which string) (numberedTurn, error) {
 			return turn, nil
 		}
 	}
-	return numberedTurn{}, fmt.Errorf("turn %s not found; the session has %d turns", oneLine(which, lineLimit), len(turns))
+	return numberedTurn{}, fmt.Errorf("turn %s not found; the session has %s", oneLine(which, lineLimit), text.Count(len(turns), "turn"))
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,12 +27,12 @@ func sessionsListCommand(env environment) *cobra.Command {
 			return errors.New("--limit must be at least 1")
 		}
 		return withStore(cmd.Context(), env, func(_ config.Config, stored *store.Store) error {
-			rows, err := sessionRows(cmd.Context(), stored, limit)
+			rows, err := lastSessions(cmd.Context(), stored, limit)
 			if err != nil {
 				return err
 			}
 			return printList(cmd.OutOrStdout(), *asJSON, rows, "no sessions yet; `holdfast chat -m hello` starts one",
-				"SESSION\tTURNS\tMESSAGES\tTOKENS\tCOST\tLAST USED\tRUNNING", sessionRow.cells)
+				"SESSION\tTURNS\tMESSAGES\tTOKENS\tCOST\tLAST USED\tRUNNING", sessionCells)
 		})
 	})
 	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of sessions")
@@ -42,42 +40,21 @@ func sessionsListCommand(env environment) *cobra.Command {
 	return cmd
 }
 
-// sessionRow is a session in a list.
-type sessionRow struct {
-	domain.Session
-	Running bool `json:"running"` // it has unfinished work
+// lastSessions returns the most recently used sessions. Those whose first message is still
+// waiting come first.
+func lastSessions(ctx context.Context, stored *store.Store, limit int) ([]domain.Session, error) {
+	fresh, err := stored.NewSessions(ctx, limit)
+	if err != nil || len(fresh) == limit {
+		return fresh, err
+	}
+	used, err := stored.Sessions(ctx, limit-len(fresh))
+	return append(fresh, used...), err
 }
 
-// sessionRows returns the most recently used sessions. Sessions whose first message
-// is still waiting come first: the store has no row for them yet.
-func sessionRows(ctx context.Context, stored *store.Store, limit int) (rows []sessionRow, err error) {
-	running, err := stored.RunningSessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range running {
-		_, err := stored.Session(ctx, key)
-		if errors.Is(err, domain.ErrNotFound) {
-			channel, _, _ := strings.Cut(key, ":")
-			rows = append(rows, sessionRow{domain.Session{Key: key, Channel: channel}, true})
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	sessions, err := stored.Sessions(ctx, limit)
-	if err != nil {
-		return nil, err
-	}
-	for _, session := range sessions {
-		rows = append(rows, sessionRow{session, slices.Contains(running, session.Key)})
-	}
-	return rows[:min(limit, len(rows))], nil
-}
-
-func (r sessionRow) cells() []any {
+func sessionCells(s domain.Session) []any {
 	return []any{
-		oneLine(r.Key, keyLimit), r.Turns, r.Messages, r.Tokens(), domain.Dollars(r.Cost, r.Unpriced),
-		shownTime(r.UpdatedAt), yesNo(r.Running),
+		oneLine(s.Key, keyLimit), s.Turns, s.Messages, s.Tokens(), domain.Dollars(s.Cost, s.Unpriced),
+		shownTime(s.UpdatedAt), yesNo(s.Running),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 	"github.com/holdfast-ai/holdfast/internal/transcript"
 )
 
@@ -52,8 +53,8 @@ func sessionsImportCommand(env environment) *cobra.Command {
 		for _, line := range file.Left {
 			fmt.Fprintln(cmd.ErrOrStderr(), line)
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d turns added, %d already there\n",
-			oneLine(in.Session, keyLimit), added, len(in.Turns)-added)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s added, %d already there\n",
+			oneLine(in.Session, keyLimit), text.Count(added, "turn"), len(in.Turns)-added)
 		return err
 	})
 	cmd.Flags().StringVar(&key, "key", "", "session to import into, such as http:main (default: taken from the file or its name)")

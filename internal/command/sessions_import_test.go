@@ -123,13 +123,13 @@ func TestAnImportedFileOfNanobots(t *testing.T) {
 		require.ErrorContains(t, err, "session telegram:12345 already has other turns; use --append")
 		out, err := runCommand(t, environ, "sessions", "import", other, "--append")
 		require.NoError(t, err)
-		require.Contains(t, out, "1 turns added")
+		require.Contains(t, out, "1 turn added")
 		out, err = runCommand(t, environ, "sessions", "import", quirky)
 		require.NoError(t, err)
 		require.Contains(t, out, "0 turns added")
 		out, err = runCommand(t, environ, "sessions", "import", other, "--key", "http:main")
 		require.NoError(t, err)
-		require.Contains(t, out, "http:main: 1 turns added")
+		require.Contains(t, out, "http:main: 1 turn added")
 	})
 }
 
@@ -147,7 +147,7 @@ func TestAnImportThatGrew(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(turn(1)+turn(2)+turn(2)), 0o600))
 	out, err = runCommand(t, environ, "sessions", "import", path)
 	require.NoError(t, err)
-	require.Contains(t, out, "1 turns added, 2 already there")
+	require.Contains(t, out, "1 turn added, 2 already there")
 }
 
 func TestImportSaysWhatIsWrong(t *testing.T) {

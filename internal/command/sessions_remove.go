@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/removal"
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 func sessionsRemoveCommand(env environment) *cobra.Command {
@@ -37,7 +38,7 @@ func sessionsRemoveCommand(env environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s: %d turns\n", oneLine(args[0], keyLimit), turns)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s: %s\n", oneLine(args[0], keyLimit), text.Count(turns, "turn"))
 			return err
 		})
 	})
@@ -55,8 +56,8 @@ func confirmRemoval(cmd *cobra.Command, stored *store.Store, key string) error {
 	if in, isFile := cmd.InOrStdin().(*os.File); isFile && !isatty.IsTerminal(in.Fd()) {
 		return errors.New("cannot ask for confirmation without a terminal; use --yes")
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "remove %s with %d turns and %d messages, last used %s? [y/N] ",
-		oneLine(key, keyLimit), session.Turns, session.Messages, shownTime(session.UpdatedAt))
+	fmt.Fprintf(cmd.OutOrStdout(), "remove %s with %s and %s, last used %s? [y/N] ",
+		oneLine(key, keyLimit), text.Count(session.Turns, "turn"), text.Count(session.Messages, "message"), shownTime(session.UpdatedAt))
 	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

@@ -49,14 +49,14 @@ func TestRemove(t *testing.T) {
 	t.Run("asks first", func(t *testing.T) {
 		out, err := runAsking(t, environ, "no\n", "sessions", "rm", "http:main")
 		require.ErrorContains(t, err, "nothing was removed")
-		require.Contains(t, out, "remove http:main with 1 turns and 4 messages")
+		require.Contains(t, out, "remove http:main with 1 turn and 4 messages")
 		require.DirExists(t, media)
 	})
 
 	t.Run("removes everything except the work of others", func(t *testing.T) {
 		out, err := runAsking(t, environ, "yes\n", "sessions", "rm", "http:main")
 		require.NoError(t, err)
-		require.Contains(t, out, "removed http:main: 1 turns")
+		require.Contains(t, out, "removed http:main: 1 turn")
 		require.NoDirExists(t, media)
 		require.NoFileExists(t, results[0])
 		out, err = runCommand(t, environ, "sessions", "list")

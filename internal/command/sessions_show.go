@@ -29,6 +29,7 @@ func sessionsShowCommand(env environment) *cobra.Command {
 				return p.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
 			}
 			view.ui, view.namespace = runningUI(cmd.Context(), cfg), cfg.Temporal.Namespace
+			view.names = protocol.NewNames(cfg.Temporal.Prefix)
 			return view.show(cmd.Context(), cmd.OutOrStdout(), stored, args[0])
 		})
 	})
@@ -50,11 +51,12 @@ type sessionView struct {
 	full      bool
 	ui        string // URL of the running UI, if any
 	namespace string
+	names     protocol.Names
 }
 
 // sessionDetail is a session with its turns and messages.
 type sessionDetail struct {
-	sessionRow
+	domain.Session
 	WorkflowID string       `json:"workflow_id"`
 	UI         string       `json:"ui,omitempty"`
 	TurnRows   []turnRow    `json:"turn_rows"`
@@ -75,6 +77,8 @@ type turnRow struct {
 type messageRow struct {
 	domain.Message
 	Failed bool `json:"failed,omitempty"` // results: the call failed
+	// Approvals are those that calls of the message needed.
+	Approvals []approvalRow `json:"approvals,omitempty"`
 }
 
 // show prints a session.
@@ -104,10 +108,9 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 		messages = slices.DeleteFunc(messages, func(m domain.Message) bool { return m.Turn != all[0].ID })
 	}
 	session, err := stored.Session(ctx, key)
-	if err != nil && !errors.Is(err, domain.ErrNotFound) { // its first message may be waiting
-		return err
+	if errors.Is(err, domain.ErrNotFound) { // its first message is waiting
+		session, err = domain.Session{Running: true}, nil
 	}
-	running, err := stored.RunningSessions(ctx)
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 	}
 	turns := v.turns(all, session.Epoch, messages)
 	d := detail(session, turns, messages)
-	d.Key, d.Running, d.WorkflowID = key, slices.Contains(running, key), protocol.WorkflowID(key)
+	d.Key, d.WorkflowID = key, v.names.Session(key)
 	undelivered, err := stored.Undelivered(ctx, key)
 	if err != nil {
 		return err
@@ -127,6 +130,9 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 			return err
 		}
 	}
+	if err := addApprovals(ctx, stored, key, d.Rows); err != nil {
+		return err
+	}
 	if v.ui != "" && len(turns) > 0 {
 		d.UI = uiLink(v.ui, v.namespace, d.WorkflowID, d.TurnRows[len(turns)-1].RunID)
 	}
@@ -134,6 +140,19 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 		return printJSON(w, d)
 	}
 	return v.print(w, d)
+}
+
+// addApprovals adds the approvals that calls of the messages needed.
+func addApprovals(ctx context.Context, stored *store.Store, key string, rows []messageRow) error {
+	approvals, err := stored.SessionApprovals(ctx, key)
+	for i, m := range rows {
+		for call := range m.ToolCalls {
+			if a, asked := approvals[domain.CallKey(m.Turn, m.Step, call)]; asked {
+				rows[i].Approvals = append(rows[i].Approvals, newApprovalRow(a))
+			}
+		}
+	}
+	return err
 }
 
 // turns returns the turns of the epoch to show, oldest first. If --limit left out
@@ -153,13 +172,13 @@ func (v sessionView) turns(all []numberedTurn, current int, messages []domain.Me
 
 func detail(session domain.Session, turns []numberedTurn, messages []domain.Message) sessionDetail {
 	d := sessionDetail{
-		sessionRow: sessionRow{Session: session}, TurnRows: make([]turnRow, len(turns)), Rows: make([]messageRow, len(messages)),
+		Session: session, TurnRows: make([]turnRow, len(turns)), Rows: make([]messageRow, len(messages)),
 	}
 	for i, t := range turns {
 		d.TurnRows[i] = turnRow{numberedTurn: t, Tokens: t.Tokens()}
 	}
 	for i, m := range messages {
-		d.Rows[i] = messageRow{m, m.Failed}
+		d.Rows[i] = messageRow{Message: m, Failed: m.Failed}
 	}
 	return d
 }
@@ -172,8 +191,8 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 		running = ", running"
 	}
 	fmt.Fprintf(w, "session   %s%s\n", oneLine(d.Key, keyLimit), running)
-	fmt.Fprintf(w, "stored    %d turns, %d messages, %d tokens, cost %s, last used %s\n",
-		d.Turns, d.Messages, d.Tokens(), domain.Dollars(d.Cost, d.Unpriced), shownTime(d.UpdatedAt))
+	fmt.Fprintf(w, "stored    %s, %s, %d tokens, cost %s, last used %s\n",
+		text.Count(d.Turns, "turn"), text.Count(d.Messages, "message"), d.Tokens(), domain.Dollars(d.Cost, d.Unpriced), shownTime(d.UpdatedAt))
 	if d.Model != "" {
 		fmt.Fprintf(w, "model     %s; reset it with /model default\n", oneLine(d.Model, keyLimit))
 	}
@@ -220,11 +239,11 @@ func (t *turnRow) command(ctx context.Context, stored *store.Store) error {
 }
 
 func (t turnRow) describe() string {
-	text := fmt.Sprintf("%d · %s: %s, %d steps, %d tokens, cost %s", t.Number, t.ID, t.Status, t.Steps, t.Tokens, domain.Dollars(t.Cost, t.Unpriced))
+	line := fmt.Sprintf("%d · %s: %s, %s, %d tokens, cost %s", t.Number, t.ID, t.Status, text.Count(t.Steps, "step"), t.Tokens, domain.Dollars(t.Cost, t.Unpriced))
 	if !t.EndedAt.IsZero() {
-		text += ", " + shownDuration(t.EndedAt.Sub(t.StartedAt))
+		line += ", " + shownDuration(t.EndedAt.Sub(t.StartedAt))
 	}
-	return text
+	return line
 }
 
 func (v sessionView) printMessage(w io.Writer, m messageRow) {
@@ -244,11 +263,16 @@ func (v sessionView) printMessage(w io.Writer, m messageRow) {
 	case m.Content != "":
 		fmt.Fprintln(w, indented(m.Content, "    "))
 	}
-	for _, call := range m.ToolCalls {
+	for i, call := range m.ToolCalls {
 		arguments := oneLine(call.Arguments, lineLimit)
 		if v.full {
 			arguments = text.Printable(call.Arguments)
 		}
 		fmt.Fprintf(w, "    → %s %s\n", oneLine(call.Name, lineLimit), arguments)
+		for _, a := range m.Approvals {
+			if a.Call == domain.CallKey(m.Turn, m.Step, i) {
+				fmt.Fprintf(w, "      %s\n", oneLine(a.outcome(), keyLimit))
+			}
+		}
 	}
 }

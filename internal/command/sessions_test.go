@@ -72,7 +72,7 @@ func TestSessions(t *testing.T) {
 	t.Run("are listed as JSON", func(t *testing.T) {
 		out, err := runCommand(t, environ, "sessions", "list", "--json", "--limit", "1")
 		require.NoError(t, err)
-		var rows []sessionRow
+		var rows []domain.Session
 		require.NoError(t, json.Unmarshal([]byte(out), &rows))
 		require.Len(t, rows, 1)
 		require.Equal(t, "http:other", rows[0].Key)

@@ -77,14 +77,28 @@ func startNode(t testing.TB, url string, change ...func(*config.Config, *node.Ro
 	return n
 }
 
-// startOn starts a node on a home. It runs until stop is called or the test ends.
+// startOn starts a node on a home and waits until it is ready. It runs until stop is called
+// or the test ends.
 func startOn(t testing.TB, cfg config.Config, r node.Roles) (_ *testNode, stop func()) {
 	t.Helper()
-	n, err := node.Open(t.Context(), cfg, testLog(t), r)
+	n, ready, stop := runOn(t, cfg, r, testLog(t))
+	<-ready
+	return n, stop
+}
+
+// runOn is startOn without the wait, with a log. Ready is closed also if the node fails.
+func runOn(t testing.TB, cfg config.Config, r node.Roles, log *slog.Logger) (_ *testNode, ready <-chan struct{}, stop func()) {
+	t.Helper()
+	n, err := node.Open(t.Context(), cfg, log, r)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- n.Run(ctx) }()
+	opened := make(chan struct{})
+	open := sync.OnceFunc(func() { close(opened) })
+	go func() {
+		done <- n.Run(ctx, open)
+		open()
+	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		require.NoError(t, <-done)
@@ -93,7 +107,7 @@ func startOn(t testing.TB, cfg config.Config, r node.Roles) (_ *testNode, stop f
 	t.Cleanup(stop)
 	return &testNode{
 		Node: n, api: client.New(n.APIURL(), ""), cfg: n.Config, client: n.Temporal.SDK(), store: n.Store, jobs: n.Jobs, starter: n.Starter,
-	}, stop
+	}, opened, stop
 }
 
 // testLog is the log of a test: warnings, or all with HOLDFAST_TEST_LOG.

@@ -33,11 +33,11 @@ func TestSlackThreadJoinedInTheMiddle(t *testing.T) {
 	require.NoError(t, asked.Wait(t.Context()))
 	n.replies(t, slacktest.General, root, 1)
 	told := model.Requests()[0].LastUser()
-	require.Equal(t, 50, strings.Count(told, ": earlier "))
+	require.Equal(t, 50, strings.Count(told, "\n> earlier "))
 	require.Contains(t, told, "earlier 00", "what the thread is about")
 	require.Contains(t, told, "earlier 60", "what was said last")
 	require.NotContains(t, told, "earlier 05")
-	require.Contains(t, told, "Ben Okafor")
+	require.Contains(t, told, " UTC, Ben Okafor:\n> earlier 00\n")
 	require.Less(t, strings.Index(told, "earlier 60"), strings.Index(told, "what did he say?"))
 
 	follow := server.Say(slacktest.Ana, slacktest.General, "and now?", slacktest.InThread(root))

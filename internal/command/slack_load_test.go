@@ -148,11 +148,11 @@ func TestSlackLoad(t *testing.T) {
 	l.check(t, slack.ModeSocket)
 }
 
-// BenchmarkMessageSlack is [TestSlackLoad] with 1,000 messages in 100 threads.
+// BenchmarkMessageSlack is [TestSlackLoad] with 400 messages in 100 threads.
 func BenchmarkMessageSlack(b *testing.B) {
 	for b.Loop() {
 		for _, mode := range []string{slack.ModeSocket, slack.ModeHTTP} {
-			l := startSlackLoad(b, mode, 100, 10)
+			l := startSlackLoad(b, mode, 100, 4)
 			l.run(b)
 			l.check(b, mode)
 		}

@@ -138,7 +138,7 @@ func awaitRest(t testing.TB, temporal client.Client, session string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	id := protocol.WorkflowID(session)
+	id := protocol.Names{}.Session(session)
 	require.Eventually(t, func() bool { // the run may not have started, or be followed by another
 		if temporal.GetWorkflow(ctx, id, "").Get(ctx, nil) != nil {
 			return false

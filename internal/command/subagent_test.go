@@ -136,7 +136,7 @@ func TestSubagents(t *testing.T) {
 		running, err := n.store.Subagents(ctx, "memory:c")
 		require.NoError(t, err)
 		require.Len(t, running, 1)
-		require.NoError(t, n.client.TerminateWorkflow(ctx, protocol.WorkflowID(running[0].Session), "", "a test"))
+		require.NoError(t, n.client.TerminateWorkflow(ctx, protocol.Names{}.Session(running[0].Session), "", "a test"))
 		posted, err := memory.Await(ctx, 2)
 		require.NoError(t, err)
 		require.Equal(t, "it failed", posted[1].Text)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -44,18 +46,23 @@ func runNode(cmd *cobra.Command, env environment, r node.Roles) error {
 		return err
 	}
 	defer n.Close()
-	if n.Engine != nil {
-		if err := node.WriteRun(cfg.DataDir(), n.Info()); err != nil {
-			return err
-		}
-		defer os.Remove(node.RunFile(cfg.DataDir()))
-	}
-	announce(cmd.OutOrStdout(), n, r)
-	if err := n.Run(cmd.Context()); err != nil {
+	if err := n.Run(cmd.Context(), func() { announce(cmd.OutOrStdout(), n, r) }); err != nil {
 		return err
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), "stopping; unfinished work resumes at the next start")
+	hurryAtSignal(n)
+	n.Leave()
 	return nil
+}
+
+// hurryAtSignal makes the next signal end the drain time.
+func hurryAtSignal(n *node.Node) {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-again
+		n.Hurry()
+	}()
 }
 
 // announce prints where the parts of a process can be reached.

@@ -105,7 +105,7 @@ func TestUsage(t *testing.T) {
 		require.Contains(t, n.ask(t, "running", "/status").Text, "110 tokens, cost $0.0003 so far.")
 		require.Contains(t, n.ask(t, "running", "/usage").Text, "- the running request: 110 tokens, cost $0.0003\n- today: 100 tokens in")
 		require.Contains(t, run(t, "runs", "show", "http:running"), "step 2, 110 tokens, cost $0.0003; ")
-		described, err := n.client.QueryWorkflow(ctx, protocol.WorkflowID("http:running"), "", "__temporal_workflow_metadata")
+		described, err := n.client.QueryWorkflow(ctx, protocol.Names{}.Session("http:running"), "", "__temporal_workflow_metadata")
 		require.NoError(t, err)
 		var metadata sdk.WorkflowMetadata
 		require.NoError(t, described.Get(&metadata))

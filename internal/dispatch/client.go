@@ -5,26 +5,40 @@
 package dispatch
 
 import (
+	"fmt"
+
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // SDKVersion is the version of the Temporal SDK.
 const SDKVersion = temporal.SDKVersion
 
-// Client is a connection to one Temporal namespace. Safe for concurrent use.
+// Client is a deployment's connection to its Temporal namespace. Safe for concurrent use.
 type Client struct {
 	sdk       client.Client
 	namespace string
+	names     protocol.Names
 }
 
-// New returns a client of a namespace on an open connection.
-func New(sdk client.Client, namespace string) *Client {
-	return &Client{sdk: sdk, namespace: namespace}
+// New returns the client of a deployment, by its names in a namespace, on an open
+// connection.
+func New(sdk client.Client, namespace string, names protocol.Names) *Client {
+	return &Client{sdk: sdk, namespace: namespace, names: names}
 }
+
+// Names are the names of the deployment.
+func (c *Client) Names() protocol.Names { return c.names }
 
 // SDK returns the connection, for the worker.
 func (c *Client) SDK() client.Client { return c.sdk }
+
+// runningQuery selects the deployment's open runs in visibility.
+func (c *Client) runningQuery() string {
+	return fmt.Sprintf("ExecutionStatus = 'Running' AND TaskQueue = '%s'", c.names.AgentQueue())
+}
 
 // Close closes the connection.
 func (c *Client) Close() { c.sdk.Close() }

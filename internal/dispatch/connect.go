@@ -7,42 +7,47 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // connectTimeout bounds the first contact with Temporal.
 const connectTimeout = 10 * time.Second
 
+// reconnect are the pauses before another attempt to connect. The SDK's grow to 10 s, for
+// which work would wait after an outage.
+var reconnect = grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
+	MinConnectTimeout: 20 * time.Second,
+}
+
 // ConnectOptions are the options of [Connect].
 type ConnectOptions struct {
 	Config   config.Temporal
-	Address  string // host:port; the embedded engine's, or the one in Config
-	Identity string // names this process in histories
+	Address  string                                  // host:port
+	Dial     func(context.Context) (net.Conn, error) // instead of Address; may wait
+	Identity string                                  // names this process in histories
+	Store    string                                  // ID of the store; empty: work is not marked with it
+	Guard    bool                                    // refuse work that is marked with another store
 	Logger   *slog.Logger
 	Metrics  client.MetricsHandler // nil: no metrics
 }
 
 // Connect connects to Temporal.
 func Connect(ctx context.Context, o ConnectOptions) (*Client, error) {
-	options := client.Options{
-		HostPort: o.Address, Namespace: o.Config.Namespace, Identity: o.Identity, MetricsHandler: o.Metrics,
-		Logger: log.NewStructuredLogger(slog.New(warnings{o.Logger.With("component", "temporal").Handler()})),
-	}
-	if o.Config.UseTLS() {
-		settings, err := tlsConfig(o.Config.TLS)
-		if err != nil {
-			return nil, fmt.Errorf("connect to Temporal at %s: %w", o.Address, err)
-		}
-		options.ConnectionOptions.TLS = settings
-	}
-	if o.Config.APIKey != "" {
-		options.Credentials = client.NewAPIKeyStaticCredentials(o.Config.APIKey.Reveal())
+	options, err := o.options()
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -50,7 +55,49 @@ func Connect(ctx context.Context, o ConnectOptions) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to Temporal at %s (temporal.address): %w", o.Address, err)
 	}
-	return New(connected, o.Config.Namespace), nil
+	return New(connected, o.Config.Namespace, protocol.NewNames(o.Config.Prefix)), nil
+}
+
+// Open returns a client that connects when it is first used, and again whenever the
+// connection is lost.
+func Open(o ConnectOptions) (*Client, error) {
+	options, err := o.options()
+	if err != nil {
+		return nil, err
+	}
+	lazy, err := client.NewLazyClient(options)
+	if err != nil {
+		return nil, fmt.Errorf("open a connection to Temporal: %w", err)
+	}
+	return New(lazy, o.Config.Namespace, protocol.NewNames(o.Config.Prefix)), nil
+}
+
+func (o ConnectOptions) options() (client.Options, error) {
+	options := client.Options{
+		HostPort: o.Address, Namespace: o.Config.Namespace, Identity: o.Identity, MetricsHandler: o.Metrics,
+		Logger: newLogger(o.Logger), ContextPropagators: []workflow.ContextPropagator{origin{o.Store}},
+	}
+	if o.Guard {
+		options.Interceptors = []interceptor.ClientInterceptor{&storeGuard{store: o.Store, namespace: o.Config.Namespace, log: o.Logger}}
+	}
+	options.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithConnectParams(reconnect)}
+	if o.Dial != nil {
+		options.HostPort = "passthrough:///engine"
+		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithContextDialer(
+			func(ctx context.Context, _ string) (net.Conn, error) { return o.Dial(ctx) },
+		))
+	}
+	if o.Config.UseTLS() {
+		settings, err := tlsConfig(o.Config.TLS)
+		if err != nil {
+			return client.Options{}, fmt.Errorf("connect to Temporal at %s: %w", o.Address, err)
+		}
+		options.ConnectionOptions.TLS = settings
+	}
+	if o.Config.APIKey != "" {
+		options.Credentials = client.NewAPIKeyStaticCredentials(o.Config.APIKey.Reveal())
+	}
+	return options, nil
 }
 
 func tlsConfig(c config.TLS) (*tls.Config, error) {
@@ -74,20 +121,3 @@ func tlsConfig(c config.TLS) (*tls.Config, error) {
 	}
 	return settings, nil
 }
-
-// warnings passes on warnings and errors only: the SDK logs routine events as
-// information.
-type warnings struct{ slog.Handler }
-
-// Enabled implements [slog.Handler].
-func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
-}
-
-// WithAttrs implements [slog.Handler].
-func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{w.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup implements [slog.Handler].
-func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }

@@ -12,17 +12,13 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
-const (
-	// consolidationSchedule is the ID of the schedule that consolidates the memory of
-	// sessions that have become idle.
-	consolidationSchedule = "memory"
-	consolidationInterval = 15 * time.Minute
-)
+// consolidationInterval is the interval of looking for sessions that have become idle.
+const consolidationInterval = 15 * time.Minute
 
 // Consolidate starts the consolidation of a memory scope. If it is running, it runs
 // once more.
 func (c *Client) Consolidate(ctx context.Context, scope string) error {
-	options := consolidationOptions(scope)
+	options := c.consolidationOptions(scope)
 	_, err := c.sdk.SignalWithStartWorkflow(ctx, options.ID, protocol.ConsolidateSignal, nil, options,
 		protocol.ConsolidationWorkflow, protocol.ConsolidateInput{Scope: scope})
 	if err != nil {
@@ -35,10 +31,10 @@ func (c *Client) Consolidate(ctx context.Context, scope string) error {
 // unconsolidated turns, unless it exists.
 func (c *Client) ScheduleConsolidation(ctx context.Context) error {
 	_, err := c.sdk.ScheduleClient().Create(ctx, client.ScheduleOptions{
-		ID:            consolidationSchedule,
+		ID:            c.names.ConsolidationSchedule(),
 		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: consolidationInterval}}},
 		CatchupWindow: consolidationInterval,
-		Action:        scheduleAction(consolidationOptions(""), protocol.ConsolidationWorkflow, protocol.ConsolidateInput{}),
+		Action:        scheduleAction(c.consolidationOptions(""), protocol.ConsolidationWorkflow, protocol.ConsolidateInput{}),
 	})
 	if err != nil && !errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
 		return fmt.Errorf("schedule the consolidation of memories: %w", err)
@@ -48,10 +44,10 @@ func (c *Client) ScheduleConsolidation(ctx context.Context) error {
 
 // consolidationOptions start the consolidation of a scope or, without one, the one that
 // starts the others.
-func consolidationOptions(scope string) client.StartWorkflowOptions {
+func (c *Client) consolidationOptions(scope string) client.StartWorkflowOptions {
 	summary := "consolidate memory of " + scope
 	if scope == "" {
 		summary = "consolidate memories"
 	}
-	return startOptions(protocol.ConsolidationWorkflowID(scope), summary, temporal.SearchAttributes{})
+	return c.startOptions(c.names.Consolidation(scope), summary, background, temporal.SearchAttributes{})
 }

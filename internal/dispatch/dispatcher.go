@@ -3,6 +3,7 @@ package dispatch
 import (
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -30,6 +31,7 @@ type Dispatcher struct {
 	model    string
 	limits   protocol.Limits
 	log      *slog.Logger
+	began    time.Time
 	sessions sessions
 }
 
@@ -44,5 +46,7 @@ func NewDispatcher(o Options) (*Dispatcher, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Dispatcher{Client: o.Client, store: o.Store, events: o.Events, model: o.Model, limits: o.Limits, log: o.Logger}, nil
+	return &Dispatcher{
+		Client: o.Client, store: o.Store, events: o.Events, model: o.Model, limits: o.Limits, log: o.Logger, began: time.Now(),
+	}, nil
 }

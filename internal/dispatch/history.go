@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,8 @@ func (c *Client) History(ctx context.Context, run Run) (History, error) {
 		}
 		h.add(event)
 	}
+	// Signals that arrive during a workflow task are recorded after it.
+	slices.SortStableFunc(h.Steps, func(a, b Step) int { return a.At.Compare(b.At) })
 	return h, nil
 }
 
@@ -76,7 +79,7 @@ func (h *History) add(event *historypb.HistoryEvent) {
 		h.note(at, "started", event.GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName(), "")
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
 		signal := event.GetWorkflowExecutionSignaledEventAttributes()
-		h.note(at, "signal", signal.SignalName, signalNote(signal.Input))
+		h.note(at, "signal", signal.SignalName, signalNote(signal))
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
 		scheduled := event.GetActivityTaskScheduledEventAttributes()
 		h.scheduled[event.EventId] = len(h.Steps)
@@ -146,8 +149,12 @@ func (h *History) end(scheduled int64, at time.Time, note string) {
 	s.Note = strings.Trim(s.Note+"; "+note, "; ")
 }
 
-func signalNote(input *commonpb.Payloads) string {
-	m := decode[protocol.MessageRef](input)
+func signalNote(signal *historypb.WorkflowExecutionSignaledEventAttributes) string {
+	if signal.SignalName == protocol.ApprovalSignal {
+		d := decode[protocol.ApprovalDecision](signal.Input)
+		return fmt.Sprintf("%s %s by %s, from %s", d.Approval, d.Status, d.By, d.From)
+	}
+	m := decode[protocol.MessageRef](signal.Input)
 	if m.Command != domain.CommandNone {
 		return "/" + string(m.Command)
 	}
@@ -174,7 +181,10 @@ func (h *History) resultNote(completed *historypb.ActivityTaskCompletedEventAttr
 		return strings.Join(parts, " ")
 	case protocol.CallToolActivity:
 		result := decode[protocol.CallToolResult](completed.Result)
-		if result.Failed {
+		switch {
+		case result.Approval != nil:
+			return "needs approval " + result.Approval.ID
+		case result.Failed:
 			return "failed: " + result.Preview
 		}
 		return result.Preview

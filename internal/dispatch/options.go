@@ -25,10 +25,10 @@ const (
 )
 
 // startOptions are the options of every workflow that is started here.
-func startOptions(id, summary string, attributes temporal.SearchAttributes) client.StartWorkflowOptions {
+func (c *Client) startOptions(id, summary string, p temporal.Priority, attributes temporal.SearchAttributes) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{
-		ID: id, TaskQueue: protocol.AgentQueue, WorkflowTaskTimeout: taskTimeout,
-		StaticSummary: text.Cut(summary, summaryLimit), TypedSearchAttributes: attributes,
+		ID: id, TaskQueue: c.names.AgentQueue(), WorkflowTaskTimeout: taskTimeout,
+		StaticSummary: text.Cut(summary, summaryLimit), TypedSearchAttributes: attributes, Priority: p,
 	}
 }
 
@@ -36,7 +36,7 @@ func startOptions(id, summary string, attributes temporal.SearchAttributes) clie
 func scheduleAction(o client.StartWorkflowOptions, workflow string, input any) *client.ScheduleWorkflowAction {
 	return &client.ScheduleWorkflowAction{
 		ID: o.ID, Workflow: workflow, Args: []any{input}, TaskQueue: o.TaskQueue, WorkflowTaskTimeout: o.WorkflowTaskTimeout,
-		StaticSummary: o.StaticSummary, TypedSearchAttributes: o.TypedSearchAttributes,
+		StaticSummary: o.StaticSummary, TypedSearchAttributes: o.TypedSearchAttributes, Priority: o.Priority,
 	}
 }
 

@@ -17,16 +17,14 @@ import (
 // reconcileTurns ends running turns whose workflow was closed from outside, and restarts
 // those whose workflow the engine no longer knows because its data was lost or moved. A
 // restarted turn continues from what the store has.
-func (d *Dispatcher) reconcileTurns(ctx context.Context, claim store.Claim) error {
-	turns, err := d.store.ClaimTurns(ctx, claim)
+func (d *Dispatcher) reconcileTurns(ctx context.Context, turns []domain.Turn) {
 	for _, turn := range turns {
 		d.report(ctx, "turn not reconciled", d.reconcileTurn(ctx, turn), "turn", turn.ID)
 	}
-	return err
 }
 
 func (d *Dispatcher) reconcileTurn(ctx context.Context, turn domain.Turn) error {
-	state, err := d.state(ctx, turn.WorkflowID)
+	state, err := d.turnState(ctx, turn)
 	if err != nil || state == running {
 		return err
 	}
@@ -37,6 +35,9 @@ func (d *Dispatcher) reconcileTurn(ctx context.Context, turn domain.Turn) error 
 		return d.reconcileSubagentTurn(ctx, turn, id)
 	}
 	message, err := d.store.Inbound(ctx, turn.ID)
+	if errors.Is(err, domain.ErrNotFound) {
+		return d.endTurn(ctx, turn, "its message is missing")
+	}
 	if err != nil {
 		return err
 	}
@@ -69,16 +70,14 @@ func (d *Dispatcher) endTurn(ctx context.Context, turn domain.Turn, reason strin
 
 // reconcileSubagents fails subagents whose workflow closed without a report, and restarts
 // those whose workflow the engine no longer knows.
-func (d *Dispatcher) reconcileSubagents(ctx context.Context, claim store.Claim) error {
-	subagents, err := d.store.ClaimSubagents(ctx, claim)
+func (d *Dispatcher) reconcileSubagents(ctx context.Context, subagents []domain.Subagent) {
 	for _, subagent := range subagents {
 		d.report(ctx, "subagent not reconciled", d.reconcileSubagent(ctx, subagent), "subagent", subagent.ID)
 	}
-	return err
 }
 
 func (d *Dispatcher) reconcileSubagent(ctx context.Context, subagent domain.Subagent) error {
-	state, err := d.state(ctx, protocol.WorkflowID(subagent.Session))
+	state, err := d.state(ctx, d.names.Session(subagent.Session))
 	switch {
 	case err != nil, state == running:
 		return err
@@ -96,7 +95,7 @@ func (d *Dispatcher) restartSubagent(ctx context.Context, subagent domain.Subage
 		return err
 	}
 	d.log.Warn("restarting a subagent whose workflow is lost", "subagent", subagent.ID, "session", subagent.Parent)
-	options := startOptions(protocol.WorkflowID(subagent.Session), "subagent of "+subagent.Parent+": "+subagent.Label,
+	options := d.startOptions(d.names.Session(subagent.Session), "subagent of "+subagent.Parent+": "+subagent.Label, background,
 		searchAttributes(subagent.Route.Channel, subagent.Session, subagent.Route.Sender))
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 	_, err = d.sdk.ExecuteWorkflow(ctx, options, protocol.SubagentWorkflow,
@@ -144,4 +143,20 @@ func (d *Dispatcher) state(ctx context.Context, workflowID string) (string, erro
 		return lost, nil
 	}
 	return described.GetWorkflowExecutionInfo().GetStatus().String(), err
+}
+
+// turnState is the state of a turn's run and of those that continue it. A later message may
+// have started another run of the session since.
+func (d *Dispatcher) turnState(ctx context.Context, turn domain.Turn) (string, error) {
+	described, err := d.sdk.DescribeWorkflowExecution(ctx, turn.WorkflowID, "")
+	info := described.GetWorkflowExecutionInfo()
+	run := info.GetExecution().GetRunId()
+	if err == nil && run != turn.RunID && run == info.GetFirstRunId() {
+		described, err = d.sdk.DescribeWorkflowExecution(ctx, turn.WorkflowID, turn.RunID)
+		info = described.GetWorkflowExecutionInfo()
+	}
+	if isNotFound(err) {
+		return lost, nil
+	}
+	return info.GetStatus().String(), err
 }

@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"golang.org/x/sync/errgroup"
 )
 
 // errorWorkerLost is the type of the error that a dead worker's activities fail with.
@@ -24,43 +29,58 @@ const errorWorkerLost = "WorkerLost"
 //
 // Call it before this process's own worker starts.
 func (c *Client) Recover(ctx context.Context, workflows []string, dead func(identity string) bool) (int, error) {
-	running, err := c.listRunning(ctx)
+	listed, err := c.listRunning(ctx)
 	if err != nil {
 		return 0, err
 	}
+	running := map[string]bool{}
 	for _, id := range workflows {
 		running[id] = true
 	}
-	failed := 0
-	for _, id := range slices.Sorted(maps.Keys(running)) {
-		n, err := c.recoverWorkflow(ctx, id, dead)
-		failed += n
-		if err != nil && !isNotFound(err) {
-			return failed, fmt.Errorf("recover %s: %w", id, err)
-		}
+	for _, run := range listed {
+		running[run.GetExecution().GetWorkflowId()] = true
 	}
-	return failed, nil
+	return c.failActivities(ctx, slices.Collect(maps.Keys(running)), dead)
 }
 
-// listRunning returns the IDs of the workflows that visibility lists as running.
-func (c *Client) listRunning(ctx context.Context) (map[string]bool, error) {
-	running := map[string]bool{}
-	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, Query: "ExecutionStatus = 'Running'"}
+// failActivities fails the dead workers' activities of the given workflows.
+func (c *Client) failActivities(ctx context.Context, workflows []string, dead func(identity string) bool) (int, error) {
+	var failed atomic.Int64
+	var group errgroup.Group
+	group.SetLimit(recoverLimit)
+	for _, id := range workflows {
+		group.Go(func() error {
+			n, err := c.recoverWorkflow(ctx, id, dead)
+			failed.Add(int64(n))
+			if err != nil && !isNotFound(err) {
+				return fmt.Errorf("recover %s: %w", id, err)
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	return int(failed.Load()), err
+}
+
+// recoverLimit bounds the workflows that are looked at concurrently.
+const recoverLimit = 16
+
+// listRunning returns the runs that visibility lists as running.
+func (c *Client) listRunning(ctx context.Context) (running []*workflowpb.WorkflowExecutionInfo, err error) {
+	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, Query: c.runningQuery()}
 	for {
 		page, err := c.sdk.ListWorkflow(ctx, request)
 		if err != nil {
 			return nil, fmt.Errorf("list the running workflows: %w", err)
 		}
-		for _, execution := range page.GetExecutions() {
-			running[execution.GetExecution().GetWorkflowId()] = true
-		}
+		running = append(running, page.GetExecutions()...)
 		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
 			return running, nil
 		}
 	}
 }
 
-func (c *Client) recoverWorkflow(ctx context.Context, id string, dead func(identity string) bool) (int, error) {
+func (c *Client) recoverWorkflow(ctx context.Context, id string, dead func(identity string) bool) (failed int, err error) {
 	described, err := c.sdk.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
 		return 0, err
@@ -74,20 +94,36 @@ func (c *Client) recoverWorkflow(ctx context.Context, id string, dead func(ident
 	}); err != nil {
 		return 0, err
 	}
-	failed := 0
 	for _, pending := range described.GetPendingActivities() {
 		if pending.GetState() != enumspb.PENDING_ACTIVITY_STATE_STARTED || !dead(pending.GetLastWorkerIdentity()) {
 			continue
 		}
-		lost := temporal.NewApplicationErrorWithOptions("the worker was killed", errorWorkerLost, temporal.ApplicationErrorOptions{
-			NextRetryDelay: 1, // immediately; zero would mean the policy's delay
-		})
-		if err := c.sdk.CompleteActivityByID(ctx, c.namespace, id, info.GetExecution().GetRunId(), pending.GetActivityId(), nil, lost); err != nil {
+		switch err := c.failActivity(ctx, info.GetExecution(), pending); {
+		case err == nil:
+			failed++
+		case !isNotFound(err): // otherwise it has ended
 			return failed, err
 		}
-		failed++
 	}
 	return failed, nil
+}
+
+// failActivity fails an activity whose worker is lost. Its heartbeat says that the attempt
+// did not count.
+func (c *Client) failActivity(ctx context.Context, run *commonpb.WorkflowExecution, pending *workflowpb.PendingActivityInfo) error {
+	earlier := 0
+	if details := pending.GetHeartbeatDetails(); details != nil {
+		if err := converter.GetDefaultDataConverter().FromPayloads(details, &earlier); err != nil {
+			return fmt.Errorf("read the heartbeat of an activity: %w", err)
+		}
+	}
+	// It fails too if the activity was cancelled, which is no reason to leave it open.
+	_ = c.sdk.RecordActivityHeartbeatByID(ctx, c.namespace, run.GetWorkflowId(), run.GetRunId(), pending.GetActivityId(), earlier+1)
+	lost := temporal.NewApplicationErrorWithOptions("the worker was killed or frozen", errorWorkerLost, temporal.ApplicationErrorOptions{
+		NextRetryDelay: 1, // immediately; zero would mean the policy's delay
+		Category:       temporal.ApplicationErrorCategoryBenign,
+	})
+	return c.sdk.CompleteActivityByID(ctx, c.namespace, run.GetWorkflowId(), run.GetRunId(), pending.GetActivityId(), nil, lost)
 }
 
 func isNotFound(err error) bool {

@@ -2,13 +2,10 @@ package dispatch
 
 import (
 	"context"
-	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/protocol"
-	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // canceled is the state of a workflow that was asked to stop, which ends its deliveries.
@@ -16,18 +13,16 @@ var canceled = enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED.String()
 
 // reconcileReplies delivers stored replies that no workflow delivers, because the engine
 // lost it or because it was terminated.
-func (d *Dispatcher) reconcileReplies(ctx context.Context, claim store.Claim) error {
-	turns, err := d.store.ClaimUndelivered(ctx, claim, time.Now().Add(-deliveryAge))
+func (d *Dispatcher) reconcileReplies(ctx context.Context, turns []domain.Turn) {
 	for _, turn := range turns {
 		d.report(ctx, "reply not reconciled", d.reconcileReply(ctx, turn), "turn", turn.ID)
 	}
-	return err
 }
 
 // reconcileReply signals the message that began the turn. The session finds that it was
 // answered and delivers the reply.
 func (d *Dispatcher) reconcileReply(ctx context.Context, turn domain.Turn) error {
-	state, err := d.state(ctx, protocol.WorkflowID(turn.Session))
+	state, err := d.state(ctx, d.names.Session(turn.Session))
 	if err != nil || state == running || state == canceled {
 		return err
 	}

@@ -30,7 +30,7 @@ func (b *bundle) undelivered(t *testing.T, message domain.Inbound) string {
 
 func TestReconcileReplies(t *testing.T) {
 	t.Parallel()
-	workflow := protocol.WorkflowID("test:c1")
+	workflow := protocol.Names{}.Session("test:c1")
 
 	for name, state := range map[string]enumspb.WorkflowExecutionStatus{
 		"lost": 0, "terminated": enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, "completed": enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED,

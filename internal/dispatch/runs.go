@@ -71,7 +71,7 @@ func (r Run) Duration() time.Duration {
 // Run finds a run by its workflow ID or its session's key. An empty runID is the latest.
 func (c *Client) Run(ctx context.Context, id, runID string) (Run, error) {
 	var missing error
-	for _, candidate := range []string{id, protocol.WorkflowID(id)} {
+	for _, candidate := range []string{id, c.names.Session(id)} {
 		described, err := c.sdk.DescribeWorkflowExecution(ctx, candidate, runID)
 		if err == nil {
 			run := newRun(described.WorkflowExecutionInfo)
@@ -175,7 +175,7 @@ func (c *Client) AwaitIdle(timeout time.Duration) {
 	defer cancel()
 	for ctx.Err() == nil {
 		running, err := c.sdk.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
-			Namespace: c.namespace, Query: "ExecutionStatus = 'Running'",
+			Namespace: c.namespace, Query: c.runningQuery(),
 		})
 		if err != nil || running.GetCount() == 0 {
 			return
@@ -189,7 +189,7 @@ func (c *Client) AwaitIdle(timeout time.Duration) {
 func (c *Client) FailedConsolidation(ctx context.Context, scope string) (at time.Time, why string) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	run, err := c.Run(ctx, protocol.ConsolidationWorkflowID(scope), "")
+	run, err := c.Run(ctx, c.names.Consolidation(scope), "")
 	if err != nil || run.Running() {
 		return time.Time{}, ""
 	}

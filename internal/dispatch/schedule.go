@@ -53,7 +53,7 @@ type Schedule struct {
 
 // CreateSchedule creates a job's schedule.
 func (c *Client) CreateSchedule(ctx context.Context, s Schedule) error {
-	_, err := c.sdk.ScheduleClient().Create(ctx, s.options())
+	_, err := c.sdk.ScheduleClient().Create(ctx, c.scheduleOptions(s))
 	if errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
 		return ErrScheduleExists
 	}
@@ -63,8 +63,8 @@ func (c *Client) CreateSchedule(ctx context.Context, s Schedule) error {
 	return err
 }
 
-func (s Schedule) options() client.ScheduleOptions {
-	run := startOptions(protocol.JobWorkflowID(s.Job), s.Title, searchAttributes(s.Channel, s.Session, s.Sender))
+func (c *Client) scheduleOptions(s Schedule) client.ScheduleOptions {
+	run := c.startOptions(c.names.Job(s.Job), s.Title, background, searchAttributes(s.Channel, s.Session, s.Sender))
 	options := client.ScheduleOptions{
 		ID: run.ID, Spec: s.spec(), Action: scheduleAction(run, protocol.JobWorkflow, protocol.JobInput{ID: s.Job}),
 		Overlap: overlapPolicies[s.Overlap], CatchupWindow: s.CatchUp, Paused: s.Paused, TriggerImmediately: s.Trigger,
@@ -139,5 +139,5 @@ func (c *Client) DeleteSchedule(ctx context.Context, job string) error {
 }
 
 func (c *Client) schedule(ctx context.Context, job string) client.ScheduleHandle {
-	return c.sdk.ScheduleClient().GetHandle(ctx, protocol.JobWorkflowID(job))
+	return c.sdk.ScheduleClient().GetHandle(ctx, c.names.Job(job))
 }

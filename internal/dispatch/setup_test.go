@@ -36,7 +36,7 @@ func setup(t *testing.T) *bundle {
 func (b *bundle) another(t *testing.T) *dispatch.Dispatcher {
 	t.Helper()
 	d, err := dispatch.NewDispatcher(dispatch.Options{
-		Client: dispatch.New(b.engine, "default"), Store: b.store, Events: event.NewLocal(), Model: "m", Limits: protocol.Limits{Steps: 3},
+		Client: dispatch.New(b.engine, "default", protocol.Names{}), Store: b.store, Events: event.NewLocal(), Model: "m", Limits: protocol.NewLimits(3, 0),
 	})
 	require.NoError(t, err)
 	return d
@@ -59,6 +59,16 @@ func (b *bundle) accept(t *testing.T, chat, text string) string {
 	m := b.put(t, chat, text)
 	_ = b.SignalAccepted(t.Context(), m)
 	return m.ID
+}
+
+// begin has a turn in a run consume a message.
+func (b *bundle) begin(t *testing.T, m domain.Inbound, run string) {
+	t.Helper()
+	_, err := b.store.Begin(t.Context(), store.BeginInput{
+		Session: m.Session, Channel: m.Channel, Turn: m.ID, Step: 1, Messages: []string{m.ID},
+		WorkflowID: protocol.Names{}.Session(m.Session), RunID: run,
+	})
+	require.NoError(t, err)
 }
 
 // answer has a turn consume and answer a message.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -40,8 +41,8 @@ func (d *Dispatcher) SignalAgain(ctx context.Context, m domain.Inbound) error {
 }
 
 func (d *Dispatcher) signalOrDefer(ctx context.Context, m domain.Inbound, again bool) error {
-	err := d.sessions.get(m.Session).do(func(signalled int64) (int64, error) {
-		return d.signalInOrder(ctx, m, signalled, again)
+	err := d.sessions.get(m.Session).do(func(last mark) (mark, error) {
+		return d.signalInOrder(ctx, m, last, again)
 	})
 	if err == nil {
 		return nil
@@ -52,31 +53,69 @@ func (d *Dispatcher) signalOrDefer(ctx context.Context, m domain.Inbound, again 
 	return err
 }
 
-// signalInOrder signals a message after the earlier ones. Signalled is the sequence number
-// up to which the session's messages are signalled, before and after.
-func (d *Dispatcher) signalInOrder(ctx context.Context, m domain.Inbound, signalled int64, again bool) (int64, error) {
-	for m.Previous > signalled {
-		earlier, err := d.store.Pending(ctx, m.Session, signalled, m.Seq, pageSize)
+// mark is how far a session's messages are signalled: up to the one with this sequence
+// number, accepted then.
+type mark struct {
+	seq        int64
+	acceptedAt time.Time
+}
+
+// covers reports whether a message was signalled. A later message with a lower number was
+// not: the store is another one, such as a restored backup.
+func (l mark) covers(m domain.Inbound) bool {
+	return m.Seq <= l.seq && !m.AcceptedAt.After(l.acceptedAt)
+}
+
+// signalInOrder signals a message after the earlier ones. Last is how far the session's
+// messages are signalled, before and after.
+func (d *Dispatcher) signalInOrder(ctx context.Context, m domain.Inbound, last mark, again bool) (mark, error) {
+	if m.Seq <= last.seq && !last.covers(m) {
+		last = mark{}
+	}
+	for m.Previous > last.seq {
+		earlier, err := d.store.Pending(ctx, m.Session, last.seq, m.Seq, pageSize)
 		if err != nil {
-			return signalled, fmt.Errorf("read the earlier messages of %s: %w", m.Session, err)
+			return last, fmt.Errorf("read the earlier messages of %s: %w", m.Session, err)
 		}
 		for _, e := range earlier {
 			if err := d.signal(ctx, e); err != nil {
-				return signalled, err
+				return last, err
 			}
-			signalled = e.Seq
+			last = mark{e.Seq, e.AcceptedAt}
 		}
 		if len(earlier) < pageSize {
 			break
 		}
 	}
-	if m.Seq <= signalled && !again {
-		return signalled, nil
+	if last.covers(m) && !again {
+		return last, nil
 	}
 	if err := d.signal(ctx, m); err != nil {
-		return signalled, err
+		return last, err
 	}
-	return max(signalled, m.Seq), nil
+	if m.Seq > last.seq {
+		last = mark{m.Seq, m.AcceptedAt}
+	}
+	return last, nil
+}
+
+// signalPending signals the messages of a session that no turn has consumed, at most a
+// page of them, even if this process has done so before. It returns the sequence number of
+// the last one.
+func (d *Dispatcher) signalPending(ctx context.Context, session string) (last int64, err error) {
+	err = d.sessions.get(session).do(func(signalled mark) (mark, error) {
+		pending, err := d.store.Pending(ctx, session, 0, math.MaxInt64, pageSize)
+		for _, m := range pending {
+			if err := d.signal(ctx, m); err != nil {
+				return signalled, err
+			}
+			if last = m.Seq; last > signalled.seq {
+				signalled = mark{m.Seq, m.AcceptedAt}
+			}
+		}
+		return signalled, err
+	})
+	return last, err
 }
 
 // signal sends one signal.
@@ -87,7 +126,7 @@ func (d *Dispatcher) signal(ctx context.Context, m domain.Inbound) error {
 	}
 	ref := protocol.NewMessageRef(m)
 	ref.Preview = text.Cut(text.Line(m.Text), previewLimit)
-	options := startOptions(protocol.WorkflowID(m.Session), title(m, ref.Preview), searchAttributes(m.Channel, m.Session, m.Sender))
+	options := d.startOptions(d.names.Session(m.Session), title(m, ref.Preview), priority(m), searchAttributes(m.Channel, m.Session, m.Sender))
 	ctx, cancel := context.WithTimeout(ctx, signalTimeout)
 	defer cancel()
 	_, err = d.sdk.SignalWithStartWorkflow(ctx, options.ID, protocol.MessageSignal, ref, options,
@@ -147,21 +186,21 @@ func (s *sessions) get(key string) *session {
 
 // session is one session that this process signals.
 type session struct {
-	lock      chan struct{} // holds one element while locked
-	signalled int64         // every pending message up to this sequence number was signalled
-	failedAt  time.Time
-	err       error // at failedAt
+	lock     chan struct{} // holds one element while locked
+	last     mark          // every pending message up to it was signalled
+	failedAt time.Time
+	err      error // at failedAt
 }
 
 // do calls signal, unless an attempt failed while it waited for its turn.
-func (s *session) do(signal func(signalled int64) (int64, error)) error {
+func (s *session) do(signal func(last mark) (mark, error)) error {
 	began := time.Now()
 	s.lock <- struct{}{}
 	defer func() { <-s.lock }()
 	if s.failedAt.After(began) {
 		return s.err
 	}
-	if s.signalled, s.err = signal(s.signalled); s.err != nil {
+	if s.last, s.err = signal(s.last); s.err != nil {
 		s.failedAt = time.Now()
 	}
 	return s.err

@@ -73,6 +73,17 @@ func TestSignal(t *testing.T) {
 		require.Len(t, seen, 100)
 	})
 
+	t.Run("sends a new message of a store that was set back", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		later := b.put(t, "c1", "lost with the store")
+		later.Seq += 1000
+		require.NoError(t, b.SignalAccepted(t.Context(), later))
+		next := b.put(t, "c1", "next")
+		require.NoError(t, b.SignalAccepted(t.Context(), next))
+		require.Equal(t, next.ID, b.engine.Signalled()[len(b.engine.Signalled())-1])
+	})
+
 	t.Run("names the run after the message", func(t *testing.T) {
 		t.Parallel()
 		for want, m := range map[string]domain.Inbound{

@@ -1,5 +1,6 @@
 // Package doctor checks what Holdfast needs on a machine: its config, directories,
-// model, engine, store and channels. It creates and changes nothing.
+// model, engine, store and channels. It changes nothing; only the MCP servers
+// that it starts get their folders.
 package doctor
 
 import (
@@ -31,6 +32,7 @@ func Run(ctx context.Context, environ []string, report func(Finding)) {
 	d.checkMemory(ctx)
 	d.checkSkills()
 	d.checkAPI(ctx)
+	d.checkProbes(ctx)
 	d.checkSlack(ctx)
 	d.checkTools()
 	d.checkClock()

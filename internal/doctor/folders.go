@@ -63,11 +63,19 @@ func (d *doctor) checkFolders() {
 			d.fail(folder.topic, folder.fix, "%s: %v", folder.path, err)
 		case existing != folder.path:
 			d.ok(folder.topic, "%s does not exist yet and can be created", folder.path)
+		case isOpen(folder.path):
+			d.warn(folder.topic, "chmod 700 "+folder.path, "%s is writable, but other users of this machine can look into it", folder.path)
 		default:
 			d.ok(folder.topic, "%s is writable", folder.path)
 		}
 	}
 	d.checkRoom()
+}
+
+// isOpen reports whether other users may enter or list a directory.
+func isOpen(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode().Perm()&0o077 != 0
 }
 
 // checkRoom checks the free space on the disks of home and workspace.

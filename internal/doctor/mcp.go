@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/holdfast-ai/holdfast/internal/build"
@@ -17,15 +16,11 @@ import (
 // checkMCP lists the tools of each configured MCP server.
 func (d *doctor) checkMCP(ctx context.Context) {
 	configured := d.cfg.Tools.MCP.Servers
-	dir := d.cfg.Workspace
-	if _, err := os.Stat(dir); err != nil { // created by the first start
-		dir = os.TempDir()
-	}
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		setting := "tools.mcp.servers." + name
 		reason := &lastWarning{}
 		servers, err := mcp.New(mcp.Options{ //nolint:contextcheck // closed below
-			Servers: []mcp.Server{node.MCPServer(name, configured[name])}, Dir: dir, Version: build.Version, Logger: reason.logger(),
+			Servers: []mcp.Server{node.MCPServer(name, configured[name])}, Dir: node.MCPDir(d.cfg), Version: build.Version, Logger: reason.logger(),
 		})
 		if err != nil {
 			d.fail("mcp", "correct "+setting, "%v", err)

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/internal/memory"
@@ -29,8 +30,22 @@ func (d *doctor) checkMemory(ctx context.Context) {
 	if len(unusable) == 0 {
 		d.ok("memory", "MEMORY.md has %d bytes; %d people and chats have their own", found[0].Size, len(found)-1)
 	}
+	d.checkSharing()
 	if err := d.checkConsolidations(ctx, unusable); err != nil {
 		d.warn("memory", "see the checks of the engine and the store", "cannot check for failed consolidations: %v", err)
+	}
+}
+
+// checkSharing checks that several writers of memory files do not lose each other's changes.
+func (d *doctor) checkSharing() {
+	err := memory.CheckFileSystem(d.cfg.Workspace)
+	if errors.Is(err, memory.ErrNoLock) || errors.Is(err, memory.ErrLocalLock) {
+		d.warn("memory", "run a single worker, or mount the workspace with locks that all machines see (NFS without nolock and local_lock)",
+			"workers on several machines could lose each other's changes of the memory: %v", err)
+	}
+	if errors.Is(err, memory.ErrNoExchange) {
+		d.warn("memory", "edit memory files only while Holdfast is stopped, or keep the workspace on a file system that can exchange files",
+			"what an editor saves in a memory file while Holdfast changes it could be lost: %v", err)
 	}
 }
 
@@ -57,7 +72,7 @@ func (d *doctor) checkConsolidations(ctx context.Context, known map[string]bool)
 		return err
 	}
 	defer stored.Close()
-	scopes, err := stored.DueScopes(ctx)
+	scopes, err := stored.DueScopes(ctx, d.cfg.Agent.MemoryWindow)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/store"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // clockTolerance is the accepted difference to another machine's clock.
@@ -33,7 +34,8 @@ func (d *doctor) checkStore(ctx context.Context) {
 		d.warn("store", "back it up first if you may want to downgrade", "%s has schema version %d; the next start migrates it to %d", where, c.Version, c.Latest)
 	default:
 		d.stored = true
-		d.ok("store", "%s is writable, version %d: %d sessions, %d turns, %d messages waiting", where, c.Version, c.Sessions, c.Turns, c.Waiting)
+		d.ok("store", "%s is writable, version %d: %s, %s, %s waiting", where, c.Version,
+			text.Count(c.Sessions, "session"), text.Count(c.Turns, "turn"), text.Count(c.Waiting, "message"))
 	}
 	if c.UsedAt.After(time.Now().Add(clockTolerance)) {
 		d.warn("clock", "set the clock", "it is slow: the store was last used at %s", localTime(c.UsedAt))

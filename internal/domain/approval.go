@@ -18,12 +18,16 @@ type Approval struct {
 	Thread        string         `json:"-"`
 	Sender        string         `json:"-"` // who asked for the turn
 	Status        ApprovalStatus `json:"-"`
-	DecidedBy     string         `json:"-"` // CHANNEL:SENDER; empty unless approved or denied
-	DecidedIn     string         `json:"-"` // the inbound message that decided it
+	DecidedBy     string         `json:"-"` // CHANNEL:SENDER or [Operator]; empty unless approved or denied
+	DecidedFrom   string         `json:"-"` // for people: the chat or the command line where it was decided
+	DecidedIn     string         `json:"-"` // the inbound message that decided it, if one did
 	CreatedAt     time.Time      `json:"-"`
 	ExpiresAt     time.Time      `json:"-"`
 	DecidedAt     time.Time      `json:"-"` // zero while waiting
 }
+
+// Operator stands for the operator where a decision names who made it.
+const Operator = "operator"
 
 // ApprovalStatus is the state of an approval.
 type ApprovalStatus string
@@ -41,6 +45,7 @@ const (
 type Decision struct {
 	Approval string
 	Status   ApprovalStatus
-	By       string // CHANNEL:SENDER
-	In       string // inbound message with the decision
+	By       string // CHANNEL:SENDER or [Operator]
+	From     string // for people: the chat or the command line
+	In       string // inbound message with the decision; empty from the command line
 }

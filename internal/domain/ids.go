@@ -78,6 +78,13 @@ func ApprovalOutboxID(callKey string) string { return CallOutboxID(callKey, 0) +
 // messages.
 func PartID(outbox string, n int) string { return fmt.Sprintf("%s.%d", outbox, n) }
 
+// CallPosition returns the step and the index of a call, by its key.
+func CallPosition(key string) (step, index int) {
+	_, position, _ := strings.Cut(key, ".")
+	_, _ = fmt.Sscanf(position, "%d.%d", &step, &index)
+	return step, index
+}
+
 // CallKey identifies a tool call permanently: providers repeat or omit their own IDs.
 func CallKey(turn string, step, index int) string {
 	return fmt.Sprintf("%s.%d.%d", turn, step, index)

@@ -45,13 +45,15 @@ type Enriched struct {
 	SenderName string      `json:"sender_name,omitempty"`
 	Zone       string      `json:"zone,omitempty"` // IANA name of the sender's time zone
 	Files      []SavedFile `json:"files,omitempty"`
+	// Instructions are for the model, from the program that sent the message.
+	Instructions string `json:"instructions,omitempty"`
 }
 
 // SavedFile is an attachment that was downloaded.
 type SavedFile struct {
 	Name string `json:"name"`
 	MIME string `json:"mime"`
-	Path string `json:"path"`
+	Path string `json:"path"` // in the workspace, which may be elsewhere on another machine
 }
 
 // Route returns where the message's reply goes.
@@ -59,13 +61,8 @@ func (in Inbound) Route() Route {
 	return Route{Channel: in.Channel, Chat: in.Chat, Thread: in.Thread, Sender: in.Sender, Push: in.Push}
 }
 
-// Said returns the message's text as the model reads it.
-func (in Inbound) Said() string {
-	if in.Enriched != nil {
-		return in.Enriched.Text
-	}
-	return in.Text
-}
+// IsOurs reports whether Holdfast wrote the message itself: a job's or a subagent's report.
+func (in Inbound) IsOurs() bool { return in.Job != "" || in.Child != "" }
 
 // Name returns the sender's name; empty if unknown.
 func (in Inbound) Name() string {

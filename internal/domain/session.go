@@ -13,6 +13,7 @@ type Session struct {
 	Model     string    `json:"model,omitempty"` // chosen by a user, as provider/model; empty: the configured one
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	UpdatedAt time.Time `json:"used_at,omitzero"`
+	Running   bool      `json:"running"` // it has unfinished work
 }
 
 // SessionRef names a session and the channel its replies go to.

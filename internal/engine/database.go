@@ -18,6 +18,8 @@ import (
 	sqliteschema "go.temporal.io/server/schema/sqlite"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/holdfast-ai/holdfast/internal/checkpoint"
 )
 
 // schemaVersion is the version that this build of the server reads and writes. The
@@ -49,6 +51,8 @@ func pragmas(durability string) map[string]string {
 		"synchronous":  durability,
 		"busy_timeout": "10000",
 		"temp_store":   "memory",
+
+		"wal_autocheckpoint": checkpoint.Pages,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"go.temporal.io/sdk/worker"
+
+	"github.com/holdfast-ai/holdfast/internal/checkpoint"
 )
 
 const (
@@ -48,6 +51,9 @@ type Options struct {
 	// SearchAttributes are keywords that workflows of the namespace may set.
 	// The data directory holds at most ten, because they are never removed.
 	SearchAttributes []string
+	// HistoryLimit is the number of events after which the server suggests that a run
+	// continue as new; Temporal's default (4,096) when zero.
+	HistoryLimit int
 	// Build identifies this build to the server; the main module's version when
 	// empty. The SDK has one for all workers of a process.
 	Build string
@@ -58,20 +64,21 @@ type Options struct {
 // Engine is a running Temporal server. Its methods may be called from any
 // goroutine.
 type Engine struct {
+	options Options
 	lock    *flock.Flock
 	server  *server
 	ui      *ui
-	address string
+	ready   chan struct{} // closed once server serves
+	// stopCheckpoints ends the checkpoints in the background.
+	stopCheckpoints func()
 
 	stop    sync.Once
 	stopped chan struct{}
 }
 
-// Start runs an engine on opts.DataDir and returns once its namespace and search
-// attributes are ready. It returns [ErrInUse] if the directory is in use, and an error
-// with advice if a port is in use or the database cannot be used. Ctx bounds only the
-// start; the caller calls Stop.
-func Start(ctx context.Context, opts Options) (_ *Engine, err error) {
+// Open makes this process the owner of opts.DataDir and binds the UI's port. It returns
+// [ErrInUse] if the directory is in use. The caller calls Start, and Stop at the end.
+func Open(ctx context.Context, opts Options) (_ *Engine, err error) {
 	if opts, err = opts.withDefaults(); err != nil {
 		return nil, err
 	}
@@ -81,39 +88,77 @@ func Start(ctx context.Context, opts Options) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{lock: lock, stopped: make(chan struct{})}
-	defer func() {
-		if err != nil {
-			e.Stop()
-		}
-	}()
-
+	e := &Engine{options: opts, lock: lock, ready: make(chan struct{}), stopped: make(chan struct{})}
 	if opts.UIPort >= 0 {
 		if e.ui, err = listenUI(ctx, opts); err != nil {
+			e.Stop()
 			return nil, err
 		}
 	}
-	db, err := openDatabase(ctx, opts)
+	return e, nil
+}
+
+// Start runs the server and returns once its namespace and search attributes are ready.
+// It returns an error with advice if a port is in use or the database cannot be used. Ctx
+// bounds only the start.
+func (e *Engine) Start(ctx context.Context) error {
+	db, err := openDatabase(ctx, e.options)
+	if err != nil {
+		return err
+	}
+	if e.stopCheckpoints, err = checkpoint.Run(ctx, "file:"+db.DatabaseName); err != nil {
+		return err
+	}
+	if e.server, err = startServer(ctx, e.options, db); err != nil {
+		return err
+	}
+	if e.ui != nil {
+		if err := e.ui.serve(e.server.address, e.options.Namespace); err != nil {
+			return err
+		}
+	}
+	if err := e.server.waitReady(ctx, e.options.Namespace); err != nil {
+		return err
+	}
+	close(e.ready)
+	return nil
+}
+
+// Start opens an engine and starts it.
+func Start(ctx context.Context, opts Options) (*Engine, error) {
+	e, err := Open(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	if e.server, err = startServer(ctx, opts, db); err != nil {
-		return nil, err
-	}
-	e.address = e.server.address
-	if e.ui != nil {
-		if err := e.ui.serve(e.address, opts.Namespace); err != nil {
-			return nil, err
-		}
-	}
-	if err := e.server.waitReady(ctx, opts.Namespace); err != nil {
+	if err := e.Start(ctx); err != nil {
+		e.Stop()
 		return nil, err
 	}
 	return e, nil
 }
 
-// Address is where the Temporal API is served, as host:port.
-func (e *Engine) Address() string { return e.address }
+// Address is where the Temporal API is served, as host:port; empty before Start has
+// returned.
+func (e *Engine) Address() string {
+	select {
+	case <-e.ready:
+		return e.server.address
+	default:
+		return ""
+	}
+}
+
+// Dial connects to the Temporal API, once the engine is ready.
+func (e *Engine) Dial(ctx context.Context) (net.Conn, error) {
+	select {
+	case <-e.ready:
+		return new(net.Dialer).DialContext(ctx, "tcp", e.server.address)
+	case <-e.stopped:
+		return nil, errors.New("engine: stopped")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // UIURL is the address of the web UI, or empty without one.
 func (e *Engine) UIURL() string {
@@ -123,7 +168,8 @@ func (e *Engine) UIURL() string {
 	return e.ui.url
 }
 
-// Done is closed when the engine has stopped or the server has failed; see Err.
+// Done is closed when the engine has stopped or the server has failed; see Err. It may be
+// called after Start.
 func (e *Engine) Done() <-chan struct{} { return e.server.done }
 
 // Err returns why the server failed, once Done is closed; nil after Stop.
@@ -139,6 +185,9 @@ func (e *Engine) Stop() {
 		}
 		if e.server != nil {
 			e.server.stop(stopTimeout)
+		}
+		if e.stopCheckpoints != nil {
+			e.stopCheckpoints()
 		}
 		_ = e.lock.Unlock()
 	})
@@ -172,6 +221,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.Build = cmp.Or(o.Build, "unknown")
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if _, err := user.Current(); err != nil { // the server's own error is a page long
+		return o, fmt.Errorf("engine: user %d has no entry in /etc/passwd; add one, or use a binary built with CGO_ENABLED=0: %w", os.Getuid(), err)
 	}
 	return o, nil
 }

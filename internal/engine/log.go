@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 
 	"go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/log/tag"
 )
 
-// serverLog logs the server's warnings and errors, except while it starts and stops,
-// and keeps its fatal errors from ending the process.
+// serverLog logs the server's warnings and errors, except while it starts and stops and
+// of work that was cancelled, and keeps its fatal errors from ending the process.
 type serverLog struct {
 	logger *slog.Logger
 	quiet  *atomic.Bool
@@ -61,10 +62,16 @@ func (l serverLog) With(tags ...tag.Tag) log.Logger {
 func (l serverLog) SLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
-	if l.quiet.Load() {
+	if l.quiet.Load() || isCancelled(tags) {
 		level = slog.LevelDebug
 	}
 	l.logger.Log(context.Background(), level, msg, attributes(tags)...) //nolint:sloglint // the message is the server's
+}
+
+// isCancelled reports whether an entry is about work whose context was cancelled, which the
+// server repeats if it is still wanted.
+func isCancelled(tags []tag.Tag) bool {
+	return slices.ContainsFunc(tags, func(t tag.Tag) bool { return t.Key() == "error" && t.Value() == context.Canceled.Error() })
 }
 
 func attributes(tags []tag.Tag) []any {

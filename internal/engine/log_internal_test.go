@@ -1,8 +1,12 @@
 package engine
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -23,4 +27,14 @@ func TestFatalWithinAOnceValue(t *testing.T) {
 		return errors.New("Fatal returned")
 	})
 	require.ErrorIs(t, err, syscall.EADDRINUSE)
+}
+
+func TestCancelledWorkIsNoWarning(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	l := serverLog{logger: slog.New(slog.NewTextHandler(&out, nil)), quiet: new(atomic.Bool)}
+	l.Warn("Fail to process task", tag.Error(context.Canceled))
+	require.Empty(t, out.String())
+	l.Warn("Fail to process task", tag.Error(syscall.EADDRINUSE))
+	require.Contains(t, out.String(), "level=WARN")
 }

@@ -83,7 +83,7 @@ func serverOptions(opts Options, ports services, db *config.SQL, s *server) []te
 		temporal.WithConfig(serverConfig(opts, ports, db)),
 		temporal.ForServices(temporal.DefaultServices),
 		temporal.WithStaticHosts(hosts),
-		temporal.WithDynamicConfigClient(tuning()),
+		temporal.WithDynamicConfigClient(tuning(opts.HistoryLimit)),
 		temporal.WithLogger(serverLog{logger: opts.Logger, quiet: &s.quiet, fatal: s.fail}),
 		temporal.WithCustomMetricsHandler(metrics.NoopMetricsHandler),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),

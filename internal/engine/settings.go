@@ -18,8 +18,8 @@ const (
 )
 
 // tuning overrides the server's defaults; doc.go lists the effects.
-func tuning() dynamicconfig.StaticClient {
-	return dynamicconfig.StaticClient{
+func tuning(historyLimit int) dynamicconfig.StaticClient {
+	settings := dynamicconfig.StaticClient{
 		dynamicconfig.TransferProcessorMaxPollRPS.Key():   10_000,
 		dynamicconfig.TimerProcessorMaxPollRPS.Key():      10_000,
 		dynamicconfig.VisibilityProcessorMaxPollRPS.Key(): 10_000,
@@ -29,15 +29,23 @@ func tuning() dynamicconfig.StaticClient {
 
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
+		dynamicconfig.MatchingEnableFairness.Key():              true,
 
 		dynamicconfig.EnableCancelActivityWorkerCommand.Key(): true,
 		dynamicconfig.WorkerCommandsEnabled.Key():             true,
+		dynamicconfig.EnableCancelWorkerPollsOnShutdown.Key(): true,
+		dynamicconfig.KeepAliveTime.Key():                     time.Second,
+		dynamicconfig.KeepAliveTimeout.Key():                  2 * time.Second,
 		dynamicconfig.HistoryLongPollExpirationInterval.Key(): time.Second,
 
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
 		dynamicconfig.TaskQueueScannerEnabled.Key():  false,
 		dynamicconfig.HistoryScannerEnabled.Key():    false,
 	}
+	if historyLimit > 0 {
+		settings[dynamicconfig.HistoryCountSuggestContinueAsNew.Key()] = historyLimit
+	}
+	return settings
 }
 
 // services are the server's services; each has its own port.

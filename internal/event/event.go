@@ -18,6 +18,8 @@ const (
 	Approval     Kind = "approval"      // a tool call waits for approval; Text has its arguments
 	TurnJoined   Kind = "turn_joined"   // the message joined a running turn
 	Done         Kind = "done"          // the message's status is final
+	// Disconnected is not published: a client makes it when the server stops answering.
+	Disconnected Kind = "disconnected"
 )
 
 // Event is something that happened while a message was being answered.

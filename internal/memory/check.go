@@ -9,6 +9,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/safefile"
 )
 
+// scopeLimit bounds the scopes that Check looks at.
+const scopeLimit = 10_000
+
 // Condition is the state of one scope's memory.
 type Condition struct {
 	Scope    string  // its name
@@ -25,7 +28,7 @@ func Check(workspace string) ([]Condition, error) {
 	}
 	defer root.Close()
 	shared := condition(root, Scope{})
-	entries, err := fs.ReadDir(root.FS(), folder)
+	entries, err := safefile.ReadDir(root, folder, scopeLimit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		shared.Problems = []error{fmt.Errorf("%s: %w", folder, unusable(err))}
 	}

@@ -9,10 +9,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/holdfast-ai/holdfast/internal/health"
 )
 
 const (
 	path          = "/metrics"
+	livePath      = "/healthz"
+	readyPath     = "/readyz"
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	scrapeTimeout = 5 * time.Second
@@ -27,9 +31,9 @@ type Server struct {
 	served   chan struct{}
 }
 
-// Serve serves the metrics at /metrics until the server is closed. It fails if the port is
-// in use.
-func (m *Metrics) Serve(ctx context.Context, listen string, log *slog.Logger) (*Server, error) {
+// Serve serves the metrics at /metrics until the server is closed, and for probes /healthz
+// and, with a check, /readyz. It fails if the port is in use.
+func (m *Metrics) Serve(ctx context.Context, listen string, check health.Check, log *slog.Logger) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return nil, err
@@ -39,6 +43,10 @@ func (m *Metrics) Serve(ctx context.Context, listen string, log *slog.Logger) (*
 	mux.Handle("GET "+path, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog: failures, ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeTimeout,
 	}))
+	mux.HandleFunc("GET "+livePath, func(w http.ResponseWriter, _ *http.Request) { health.Report{Status: health.OK}.Write(w) })
+	if check != nil {
+		mux.HandleFunc("GET "+readyPath, func(w http.ResponseWriter, r *http.Request) { check(r.Context()).Write(w) })
+	}
 	s := &Server{
 		listener: listener,
 		http:     &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: failures},

@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/internal/health"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 )
 
@@ -15,13 +17,14 @@ func TestServe(t *testing.T) {
 	t.Parallel()
 	m := metrics.New("v1")
 	log := slog.New(slog.DiscardHandler)
-	server, err := m.Serve(t.Context(), "127.0.0.1:0", log)
+	unavailable := func(context.Context) health.Report { return health.Report{Status: health.Unavailable} }
+	server, err := m.Serve(t.Context(), "127.0.0.1:0", unavailable, log)
 	require.NoError(t, err)
 	defer server.Close()
 	at, err := url.Parse(server.URL())
 	require.NoError(t, err)
 
-	_, err = m.Serve(t.Context(), at.Host, log)
+	_, err = m.Serve(t.Context(), at.Host, nil, log)
 	require.ErrorContains(t, err, at.Host)
 	require.ErrorContains(t, err, "address already in use")
 
@@ -34,8 +37,15 @@ func TestServe(t *testing.T) {
 	response.Body.Close()
 	require.Equal(t, http.StatusMethodNotAllowed, response.StatusCode)
 
+	for path, status := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusServiceUnavailable} {
+		response, err = http.Get("http://" + at.Host + path)
+		require.NoError(t, err)
+		response.Body.Close()
+		require.Equal(t, status, response.StatusCode, path)
+	}
+
 	server.Close()
-	again, err := m.Serve(t.Context(), at.Host, log)
+	again, err := m.Serve(t.Context(), at.Host, nil, log)
 	require.NoError(t, err, "the port is free again")
 	again.Close()
 }

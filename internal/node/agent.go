@@ -25,6 +25,11 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	if err != nil {
 		return nil, fmt.Errorf("open the memory: %w", err)
 	}
+	if n.Engine == nil { // other machines may write, too
+		if err := memory.CheckFileSystem(n.Config.Workspace); err != nil {
+			n.log.Warn("the workspace is not fit for several workers, see `holdfast doctor`", "workspace", n.Config.Workspace, "err", err)
+		}
+	}
 	tools, subagents, err := n.registries(remembered, outboxes)
 	if err != nil {
 		return nil, err
@@ -60,7 +65,7 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 // registries returns the tools of the agent and, by depth, of its subagents. Subagents
 // cannot send messages or schedule jobs; the deepest cannot spawn.
 func (n *Node) registries(remembered *memory.Files, outboxes map[string]*activities.Outbox) (*tool.Registry, []*tool.Registry, error) {
-	shared, err := newTools(n.Config, n.Commands, remembered)
+	shared, err := newTools(n.Config, n.Commands, n.Store, remembered)
 	if err != nil {
 		return nil, nil, err
 	}

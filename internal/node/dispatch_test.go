@@ -17,6 +17,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // holdingWorker is a worker that says when it holds the activity Step. Until
@@ -29,7 +30,7 @@ func holdingWorker(t *testing.T, address, identity string, release <-chan struct
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	held := make(chan struct{}, 1)
-	w := sdk.New(c, "recovery", sdk.Options{})
+	w := sdk.New(c, protocol.Names{}.AgentQueue(), sdk.Options{})
 	w.RegisterWorkflowWithOptions(func(ctx workflow.Context) error {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: 5 * time.Minute,
@@ -52,7 +53,7 @@ func TestRecover(t *testing.T) {
 	never := make(chan struct{})
 	t.Cleanup(func() { close(never) })
 	c, dying, held := holdingWorker(t, engine.Address(), "dead/1", never)
-	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "one", TaskQueue: "recovery"}, "OneStep")
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "one", TaskQueue: protocol.Names{}.AgentQueue()}, "OneStep")
 	require.NoError(t, err)
 	<-held
 	dying.Stop()
@@ -62,7 +63,7 @@ func TestRecover(t *testing.T) {
 	living, w, _ := holdingWorker(t, engine.Address(), "alive/1", at)
 	t.Cleanup(w.Stop)
 	recover := func(prefix string) int {
-		taken, err := dispatch.New(living, "default").Recover(t.Context(), []string{"one", "never there"},
+		taken, err := dispatch.New(living, "default", protocol.Names{}).Recover(t.Context(), []string{"one", "never there"},
 			func(identity string) bool { return strings.HasPrefix(identity, prefix) })
 		require.NoError(t, err)
 		return taken
@@ -82,12 +83,12 @@ func TestRecoverFindsUnlistedWorkflows(t *testing.T) {
 	never := make(chan struct{})
 	t.Cleanup(func() { close(never) })
 	c, dying, held := holdingWorker(t, engine.Address(), "dead/1", never)
-	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "one", TaskQueue: "recovery"}, "OneStep")
+	_, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "one", TaskQueue: protocol.Names{}.AgentQueue()}, "OneStep")
 	require.NoError(t, err)
 	<-held
 	dying.Stop()
 	require.Eventually(t, func() bool {
-		taken, err := dispatch.New(c, "default").Recover(t.Context(), nil, func(string) bool { return true })
+		taken, err := dispatch.New(c, "default", protocol.Names{}).Recover(t.Context(), nil, func(string) bool { return true })
 		return err == nil && taken == 1
 	}, 30*time.Second, 10*time.Millisecond)
 }

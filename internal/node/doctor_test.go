@@ -72,7 +72,7 @@ func TestDoctorFindsNothingWrong(t *testing.T) {
 		require.NotContains(t, out, "fail")
 		require.Contains(t, finding(t, out, "ok", "engine"), "process")
 		require.Contains(t, finding(t, out, "ok", "API"), n.APIURL())
-		require.Contains(t, finding(t, out, "ok", "store"), "1 sessions, 1 turns, 0 messages waiting")
+		require.Contains(t, finding(t, out, "ok", "store"), "1 session, 1 turn, 0 messages waiting")
 		require.Contains(t, finding(t, out, "ok", "provider"), model.URL)
 
 		out, failed = examine(t, providerAt(t.TempDir(), model.URL))

@@ -13,7 +13,6 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -45,20 +44,19 @@ func ReachAgent(
 	}()
 	for deadline := time.Now().Add(hostTimeout); ; {
 		if url := FindAPI(ctx, cfg); url != "" {
-			return APIAgent{client.New(url, token)}, func() {}, nil
+			find := func(ctx context.Context) string { return FindAPI(ctx, cfg) } // it may come back elsewhere
+			return APIAgent{client.NewFinding(url, token, find)}, func() {}, nil
 		}
 		if cfg.Temporal.Address != "" {
 			return APIAgent{}, nil, fmt.Errorf("no starter answers at %s (channels.http.listen), and temporal.address is set: "+
 				"run `holdfast starter` and `holdfast worker`, or `holdfast up`", cfg.Channels.HTTP.Listen)
 		}
 		n, err := Open(ctx, cfg, log, Roles{Engine: true, Worker: true, Starter: true, Private: true})
-		if err == nil && ctx.Err() == nil {
-			return APIAgent{client.New(n.APIURL(), token)}, n.runBeside(failed), nil //nolint:contextcheck // the agent must outlive an interrupt
-		}
 		if err == nil {
-			n.Close()
+			leave, err := n.runBeside(ctx, failed)
+			return APIAgent{client.New(n.APIURL(), token)}, leave, err
 		}
-		if ctx.Err() == nil && (!errors.Is(err, engine.ErrInUse) || time.Now().After(deadline)) {
+		if used, is := errors.AsType[*inUseError](err); ctx.Err() == nil && (!is || !used.serves || time.Now().After(deadline)) {
 			return APIAgent{}, nil, err
 		}
 		select {
@@ -69,23 +67,37 @@ func ReachAgent(
 	}
 }
 
-// runBeside runs the node in the background until stop is called. It calls failed if
-// the node ends before.
-func (n *Node) runBeside(failed context.CancelCauseFunc) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+// runBeside runs the node in the background until stop is called, even if ctx ends. It
+// returns once the node is ready. If the node ends later, it calls failed.
+func (n *Node) runBeside(ctx context.Context, failed context.CancelCauseFunc) (stop func(), err error) {
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		defer close(ended)
-		if err := n.Run(ctx); err != nil {
+		err := n.Run(running, func() { close(ready) })
+		if err != nil {
 			failed(err)
 		}
+		ended <- err
 	}()
-	return func() {
-		n.Temporal.AwaitIdle(leaveTimeout)
+	leave := func() {
 		cancel()
-		<-ended
-		n.leaving = true
+		<-ended //nolint:errcheck // failed has it
+		n.Leave()
 		n.Close()
+	}
+	select {
+	case <-ready:
+		return func() { //nolint:contextcheck // ctx ends before
+			n.Temporal.AwaitIdle(leaveTimeout)
+			leave()
+		}, nil
+	case err := <-ended:
+		ended <- err
+		leave()
+		return nil, err
+	case <-ctx.Done():
+		leave()
+		return nil, context.Cause(ctx)
 	}
 }
 
@@ -97,14 +109,14 @@ const leaveTimeout = 500 * time.Millisecond
 // tried only if a process runs here, since it may belong to another home.
 func FindAPI(ctx context.Context, cfg config.Config) string {
 	info, err := ReadRun(cfg.DataDir())
-	if err == nil && info.API != "" && healthy(ctx, info.API) {
+	if err == nil && info.API != "" && answers(ctx, info.API) {
 		return info.API
 	}
 	listen := cfg.Channels.HTTP.Listen
 	if info.PID == 0 && cfg.Temporal.Address == "" && listen == config.Default(cfg.Home).Channels.HTTP.Listen {
 		return ""
 	}
-	if url := ListenURL(listen); url != "" && healthy(ctx, url) {
+	if url := ListenURL(listen); url != "" && answers(ctx, url) {
 		return url
 	}
 	return ""
@@ -122,7 +134,7 @@ func ListenURL(listen string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-func healthy(ctx context.Context, url string) bool {
+func answers(ctx context.Context, url string) bool {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	health, err := client.New(url, "").Health(ctx)

@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/holdfast-ai/holdfast/config"
@@ -17,7 +18,7 @@ func (n *Node) openMCP() (*mcp.Servers, error) {
 	if len(configured) == 0 {
 		return nil, nil //nolint:nilnil // no servers
 	}
-	options := mcp.Options{Dir: n.Config.Workspace, Version: build.Version, Logger: n.log.With("component", "mcp")}
+	options := mcp.Options{Dir: MCPDir(n.Config), Version: build.Version, Logger: n.log.With("component", "mcp")}
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		options.Servers = append(options.Servers, MCPServer(name, configured[name]))
 	}
@@ -28,6 +29,9 @@ func (n *Node) openMCP() (*mcp.Servers, error) {
 	n.onClose(func() { servers.Close() })
 	return servers, nil
 }
+
+// MCPDir is the directory of the MCP servers' own folders.
+func MCPDir(c config.Config) string { return filepath.Join(c.DataDir(), "mcp") }
 
 // MCPServer returns the options of a configured MCP server, with its secrets revealed.
 func MCPServer(name string, s config.MCPServer) mcp.Server {

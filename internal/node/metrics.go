@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/health"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 )
 
@@ -18,9 +19,9 @@ func NewMetrics(cfg config.Config) *metrics.Metrics {
 	return metrics.New(build.Version)
 }
 
-// ServeMetrics serves m to Prometheus.
-func ServeMetrics(ctx context.Context, m *metrics.Metrics, cfg config.Config, log *slog.Logger) (*metrics.Server, error) {
-	server, err := m.Serve(ctx, cfg.Metrics.Listen, log)
+// ServeMetrics serves m to Prometheus, and the check to probes.
+func ServeMetrics(ctx context.Context, m *metrics.Metrics, check health.Check, cfg config.Config, log *slog.Logger) (*metrics.Server, error) {
+	server, err := m.Serve(ctx, cfg.Metrics.Listen, check, log)
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics (metrics.listen, which must differ between processes): %w", err)
 	}
@@ -33,7 +34,7 @@ func (n *Node) serveMetrics(ctx context.Context) (err error) {
 		return nil
 	}
 	n.metrics.Watch(n.Store, n.log)
-	if n.scraped, err = ServeMetrics(ctx, n.metrics, n.Config, n.log); err == nil {
+	if n.scraped, err = ServeMetrics(ctx, n.metrics, n.health, n.Config, n.log); err == nil {
 		n.onClose(n.scraped.Close)
 	}
 	return err

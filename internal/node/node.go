@@ -3,9 +3,11 @@
 package node
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -15,6 +17,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/event"
+	"github.com/holdfast-ai/holdfast/internal/health"
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
@@ -36,6 +39,8 @@ type Roles struct {
 	Starter bool
 	// Private uses free ports instead of the configured ones and serves no UI.
 	Private bool
+	// HistoryLimit is the engine's; see [engine.Options].
+	HistoryLimit int
 	// Push are channels in addition to those of the config, by name.
 	Push map[string]PushChannel
 }
@@ -59,11 +64,14 @@ type Node struct {
 	dispatcher *dispatch.Dispatcher
 	worker     *worker.Worker
 	http       *http.Channel
+	health     health.Check
 	scraped    *metrics.Server        // nil if metrics are off
 	push       map[string]PushChannel // by name
 
-	closers []func() // called in reverse order
-	leaving bool     // the process is about to exit
+	started time.Time
+	joined  atomic.Bool // see [Node.Run]
+	closers []func()    // called in reverse order
+	leaving bool        // the process is about to exit
 }
 
 // APIURL is the base URL of this process's HTTP API; empty if it has none.
@@ -84,6 +92,16 @@ func (n *Node) Close() {
 	n.closers = nil
 }
 
+// Leave says that the process is about to exit: Close need not wait for the engine.
+func (n *Node) Leave() { n.leaving = true }
+
+// Hurry makes a Close that drains its worker release what is left at once.
+func (n *Node) Hurry() {
+	if n.worker != nil {
+		n.worker.Release()
+	}
+}
+
 // MetricsURL is where Prometheus reads this process's metrics; empty if they are off.
 func (n *Node) MetricsURL() string {
 	if n.scraped == nil {
@@ -92,11 +110,17 @@ func (n *Node) MetricsURL() string {
 	return n.scraped.URL()
 }
 
-// Info describes this process to other commands. It must own the
-// engine.
-func (n *Node) Info() RunInfo {
-	return RunInfo{
-		PID: os.Getpid(), Identity: n.Identity, StartedAt: time.Now().UTC(), Version: build.Version,
+// announce tells other commands about this process, if it owns the engine.
+func (n *Node) announce(context.Context) error {
+	if n.Engine == nil {
+		return nil
+	}
+	info := RunInfo{
+		PID: os.Getpid(), Command: CommandUp, Identity: n.Identity, StartedAt: n.started, Version: build.Version,
 		API: n.APIURL(), UI: n.Engine.UIURL(), Temporal: n.Engine.Address(),
 	}
+	if n.roles.Private {
+		info.Command = CommandChat
+	}
+	return WriteRun(n.Config.DataDir(), info)
 }

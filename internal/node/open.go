@@ -2,32 +2,32 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-ai/holdfast/activities"
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
+	"github.com/holdfast-ai/holdfast/internal/health"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/starter"
 	"github.com/holdfast-ai/holdfast/worker"
 )
 
-// Open starts everything except the receivers, which [Node.Run] runs. The caller
-// must call [Node.Close].
+// Open opens everything that accepting a message needs, and prepares the rest, which
+// [Node.Run] starts. The caller must call [Node.Close].
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, r Roles) (_ *Node, err error) {
-	n := &Node{Config: cfg, log: log, roles: r, Identity: NewIdentity(cfg.DataDir())}
+	n := &Node{Config: cfg, log: log, roles: r, Identity: NewIdentity(cfg.DataDir()), started: time.Now().UTC()}
 	if !r.Private {
 		n.metrics = NewMetrics(cfg)
 	}
+	n.health = health.Cached(n.checkHealth)
 	defer func() {
 		if err != nil {
 			n.Close()
@@ -42,7 +42,9 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, r Roles) (_ 
 	if err := n.openChannels(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{n.openParts, n.connect, n.recover, n.newDispatcher, n.newJobs, n.openWorker, n.openStarter, n.serveMetrics} {
+	for _, step := range []func(context.Context) error{
+		n.openEngine, n.openParts, n.connect, n.newDispatcher, n.newJobs, n.newWorker, n.openStarter, n.serveMetrics, n.announce,
+	} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -60,46 +62,51 @@ func MakeDirs(dirs ...string) error {
 	return nil
 }
 
+// openEngine makes this process the owner of the engine's data.
+func (n *Node) openEngine(ctx context.Context) (err error) {
+	if !n.roles.Engine || n.Config.Temporal.Address != "" {
+		return nil
+	}
+	if n.Engine, err = OpenEngine(ctx, n.Config, n.log, n.roles); err != nil {
+		return err
+	}
+	n.onClose(n.stopEngine)
+	n.onClose(func() { _ = os.Remove(RunFile(n.Config.DataDir())) })
+	return nil
+}
+
 // openParts opens the independent parts concurrently.
 func (n *Node) openParts(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	if n.ownsEngine() {
-		group.Go(func() (err error) {
-			n.Engine, err = OpenEngine(ctx, n.Config, n.log, n.roles.Private)
-			return err
-		})
-	}
 	group.Go(func() error { return n.openStore(ctx) })
 	group.Go(func() (err error) {
 		n.Model, err = OpenModel(ctx, n.Config, n.log, n.metrics)
 		return err
 	})
 	err := group.Wait()
-	// Closed in reverse order, after what uses them.
-	if n.Engine != nil {
-		n.onClose(n.stopEngine)
-	}
 	if n.Model.Close != nil {
 		n.onClose(n.Model.Close)
 	}
 	return err
 }
 
-func (n *Node) connect(ctx context.Context) (err error) {
-	address := n.Config.Temporal.Address
-	if n.Engine != nil {
-		address = n.Engine.Address()
-	}
-	if n.Temporal, err = dispatch.Connect(ctx, dispatch.ConnectOptions{
-		Config: n.Config.Temporal, Address: address, Identity: n.Identity, Logger: n.log, Metrics: n.metrics.Temporal(),
-	}); err != nil {
+// connect prepares the connection to Temporal, which need not answer yet.
+func (n *Node) connect(ctx context.Context) error {
+	store, err := n.Store.ID(ctx)
+	if err != nil {
 		return err
 	}
-	n.onClose(n.Temporal.Close)
-	if n.Engine == nil && n.roles.Starter {
-		return n.Temporal.RegisterSearchAttributes(ctx, n.log)
+	options := dispatch.ConnectOptions{
+		Config: n.Config.Temporal, Address: n.Config.Temporal.Address, Identity: n.Identity, Logger: n.log, Metrics: n.metrics.Temporal(),
+		Store: store, Guard: n.Engine == nil, // an engine of our own may hold runs of a store that was lost
 	}
-	return nil
+	if n.Engine != nil {
+		options.Dial = n.Engine.Dial
+	}
+	if n.Temporal, err = dispatch.Open(options); err == nil {
+		n.onClose(n.Temporal.Close)
+	}
+	return err
 }
 
 // Connect connects a command to the Temporal at an address.
@@ -109,7 +116,7 @@ func Connect(ctx context.Context, cfg config.Config, address string, log *slog.L
 	})
 }
 
-func (n *Node) openWorker(ctx context.Context) error {
+func (n *Node) newWorker(context.Context) error {
 	if !n.roles.Worker {
 		return nil
 	}
@@ -122,14 +129,12 @@ func (n *Node) openWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n.worker, err = worker.New(worker.Options{Client: n.Temporal.SDK(), Agent: agent, Outboxes: outboxes}); err != nil {
-		return err
+	options := worker.Options{Client: n.Temporal.SDK(), Agent: agent, Outboxes: outboxes, Names: n.Temporal.Names(), Config: n.Config.Worker}
+	if n.Engine == nil {
+		options.Silence = dispatch.PresenceLimit
 	}
-	if err := n.worker.Start(); err != nil { //nolint:contextcheck // the worker outlives the start
-		return err
-	}
-	n.onClose(n.worker.Stop)
-	return ctx.Err()
+	n.worker, err = worker.New(options)
+	return err
 }
 
 // newDispatcher creates the dispatcher, which signals messages to their sessions: those of
@@ -137,7 +142,7 @@ func (n *Node) openWorker(ctx context.Context) error {
 func (n *Node) newDispatcher(context.Context) (err error) {
 	n.dispatcher, err = dispatch.NewDispatcher(dispatch.Options{
 		Client: n.Temporal, Store: n.Store, Events: n.Events, Model: n.Model.Title(), Logger: n.log,
-		Limits: protocol.Limits{Steps: n.Config.Agent.MaxIterations, SubagentSteps: n.Config.Agent.SubagentMaxIterations},
+		Limits: protocol.NewLimits(n.Config.Agent.MaxIterations, n.Config.Agent.SubagentMaxIterations),
 	})
 	return err
 }
@@ -148,7 +153,8 @@ func (n *Node) openStarter(ctx context.Context) (err error) {
 	}
 	if n.Config.Channels.HTTP.Enabled || n.roles.Private {
 		options := http.Options{
-			Listen: n.Config.Channels.HTTP.Listen, Token: n.Config.Channels.HTTP.Token.Reveal(), Version: build.Version, Logger: n.log,
+			Listen: n.Config.Channels.HTTP.Listen, Token: n.Config.Channels.HTTP.Token.Reveal(), Version: build.Version,
+			Check: n.health, Logger: n.log,
 		}
 		if n.roles.Private {
 			options.Listen = "127.0.0.1:0"
@@ -158,52 +164,8 @@ func (n *Node) openStarter(ctx context.Context) (err error) {
 		}
 	}
 	n.Starter, err = starter.New(starter.Options{
-		Dispatcher: n.dispatcher, Store: n.Store, Events: n.Events, Logger: n.log,
+		Dispatcher: n.dispatcher, Store: n.Store, Events: n.Events, Logger: n.log, Names: n.Temporal.Names(),
 		Steer: n.Config.Agent.MidTurn == config.MidTurnSteer, Metrics: n.metrics,
 	})
-	if err != nil {
-		return err
-	}
-	n.dispatcher.ReconcileAll(ctx)
-	return nil
-}
-
-// Run runs the receivers until ctx ends or the engine stops.
-func (n *Node) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if n.Engine != nil {
-		go func() {
-			select {
-			case <-ctx.Done():
-			case <-n.Engine.Done():
-				cancel(fmt.Errorf("engine stopped: %w", n.Engine.Err()))
-			}
-		}()
-	}
-	if n.Commands != nil {
-		go n.sweepCommands(ctx)
-	}
-	if n.roles.Starter && n.Config.Store.Retention > 0 {
-		go n.sweepSessions(ctx)
-	}
-	if n.roles.Starter {
-		go n.Jobs.Keep(ctx)
-		var reconciling sync.WaitGroup
-		defer reconciling.Wait()
-		reconciling.Go(func() { n.dispatcher.Reconcile(ctx) })
-		receivers := map[string]channels.Receiver{}
-		for name, channel := range n.push {
-			receivers[name] = channel
-		}
-		if n.http != nil {
-			receivers[http.Name] = n.http
-		}
-		n.Starter.Run(ctx, receivers)
-	}
-	<-ctx.Done()
-	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-		return cause
-	}
-	return nil
+	return err
 }

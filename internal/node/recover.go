@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // recover takes over what earlier processes on this home were running. They are dead:
@@ -20,7 +18,7 @@ func (n *Node) recover(ctx context.Context) error {
 	}
 	ids := make([]string, len(sessions))
 	for i, key := range sessions {
-		ids[i] = protocol.WorkflowID(key)
+		ids[i] = n.Temporal.Names().Session(key)
 	}
 	ours := identityPrefix(n.Config.DataDir())
 	dead := func(identity string) bool { return strings.HasPrefix(identity, ours) && identity != n.Identity }

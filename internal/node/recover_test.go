@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/engine"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
@@ -24,7 +25,7 @@ func TestRecoverWithABusyEngine(t *testing.T) {
 	defer stored.Close()
 	busy := &mocks.Client{}
 	busy.On("ListWorkflow", mock.Anything, mock.Anything).Return(nil, context.DeadlineExceeded)
-	n := &Node{Config: config.Default(t.TempDir()), log: slog.New(slog.DiscardHandler), Engine: &engine.Engine{}, Store: stored, Temporal: dispatch.New(busy, "default")}
+	n := &Node{Config: config.Default(t.TempDir()), log: slog.New(slog.DiscardHandler), Engine: &engine.Engine{}, Store: stored, Temporal: dispatch.New(busy, "default", protocol.Names{})}
 	require.NoError(t, n.recover(t.Context()))
 	busy.AssertNumberOfCalls(t, "ListWorkflow", recoverTries)
 

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -18,12 +19,30 @@ import (
 // the lock on the engine's data decides which process runs.
 type RunInfo struct {
 	PID       int       `json:"pid"`
+	Command   string    `json:"command"`  // such as [CommandUp]
 	Identity  string    `json:"identity"` // of its Temporal worker
 	StartedAt time.Time `json:"started_at"`
 	API       string    `json:"api,omitempty"`
 	UI        string    `json:"ui,omitempty"`
 	Temporal  string    `json:"temporal,omitempty"`
 	Version   string    `json:"version"`
+}
+
+// Commands that own the engine of a home.
+const (
+	CommandUp     = "up"
+	CommandEngine = "engine"
+	CommandChat   = "chat" // which runs everything itself
+)
+
+// isRunning reports whether the process runs. A process that was restarted in a container may
+// have the ID of its predecessor.
+func (r RunInfo) isRunning() bool {
+	if r.PID <= 0 || r.PID == os.Getpid() {
+		return false
+	}
+	err := syscall.Kill(r.PID, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // RunFile returns the path of run.json in a data directory.

@@ -40,7 +40,7 @@ func startJobs(t *testing.T) *jobsBundle {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	o := schedule.Options{
-		Client: dispatch.New(c, "default"), Store: s, CatchUp: time.Hour, Overlap: config.OverlapSkip, Shortest: time.Minute,
+		Client: dispatch.New(c, "default", protocol.Names{}), Store: s, CatchUp: time.Hour, Overlap: config.OverlapSkip, Shortest: time.Minute,
 		IsOperator: func(r domain.Route) bool { return r.Sender == "root" },
 	}
 	return &jobsBundle{Jobs: schedule.New(o), store: s, client: c, options: o}
@@ -74,7 +74,7 @@ func (b *jobsBundle) call(t *testing.T, key, session, arguments string) (string,
 func (b *jobsBundle) schedules(t *testing.T, ids ...string) (there []string) {
 	t.Helper()
 	for _, id := range ids {
-		if _, err := b.client.ScheduleClient().GetHandle(t.Context(), protocol.JobWorkflowID(id)).Describe(t.Context()); err == nil {
+		if _, err := b.client.ScheduleClient().GetHandle(t.Context(), protocol.Names{}.Job(id)).Describe(t.Context()); err == nil {
 			there = append(there, id)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 func (b *jobsBundle) matching(t *testing.T, id string, from, to time.Time) (times []time.Time) {
 	t.Helper()
 	list, err := b.client.WorkflowService().ListScheduleMatchingTimes(t.Context(), &workflowservice.ListScheduleMatchingTimesRequest{
-		Namespace: "default", ScheduleId: protocol.JobWorkflowID(id), StartTime: timestamppb.New(from), EndTime: timestamppb.New(to),
+		Namespace: "default", ScheduleId: protocol.Names{}.Job(id), StartTime: timestamppb.New(from), EndTime: timestamppb.New(to),
 	})
 	require.NoError(t, err)
 	for _, due := range list.GetStartTime() {
@@ -178,7 +178,7 @@ func TestPausedOverItsTime(t *testing.T) {
 		require.NoError(t, b.Pause(t.Context(), job.ID, true))
 	}
 	info := func(id string) client.ScheduleInfo {
-		described, err := b.client.ScheduleClient().GetHandle(t.Context(), protocol.JobWorkflowID(id)).Describe(t.Context())
+		described, err := b.client.ScheduleClient().GetHandle(t.Context(), protocol.Names{}.Job(id)).Describe(t.Context())
 		require.NoError(t, err)
 		return described.Info
 	}

@@ -50,12 +50,13 @@ func startNode(t *testing.T, url string) *node.Node {
 	t.Cleanup(n.Close)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- n.Run(ctx) }()
+	ready := make(chan struct{})
+	go func() { done <- n.Run(ctx, func() { close(ready) }) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
 	})
-	require.NoError(t, node.WriteRun(cfg.DataDir(), n.Info()))
+	<-ready
 	return n
 }
 

@@ -12,7 +12,7 @@ import (
 func (n *Node) openStore(ctx context.Context) (err error) {
 	dsn := n.Config.StoreDSN()
 	// Otherwise a damaged page could fail a message half way through.
-	if _, err := store.Inspect(ctx, dsn); err != nil {
+	if _, err := store.Check(ctx, dsn); err != nil {
 		return err
 	}
 	if n.Store, err = store.Open(ctx, store.Options{DSN: dsn, Logger: n.log}); err != nil {

@@ -13,13 +13,13 @@ import (
 )
 
 // newTools returns the tools shared by the agent and its subagents.
-func newTools(cfg config.Config, commands *supervisor.Supervisor, remembered fs.Memory) ([]tool.Tool, error) {
+func newTools(cfg config.Config, commands *supervisor.Supervisor, places shell.Places, remembered fs.Memory) ([]tool.Tool, error) {
 	files, err := fs.New(fs.Options{Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace, Memory: remembered})
 	if err != nil {
 		return nil, fmt.Errorf("make the file tools: %w", err)
 	}
 	options := shell.Options{
-		Supervisor: commands, Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace,
+		Supervisor: commands, Places: places, Workspace: cfg.Workspace, Restrict: cfg.Tools.RestrictToWorkspace,
 		Timeout: cfg.Tools.Exec.Timeout, MaxTimeout: cfg.Tools.Exec.MaxTimeout, Lifetime: cfg.Tools.Exec.SessionLifetime,
 	}
 	exec, err := shell.New(options)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
@@ -61,12 +62,13 @@ func TestStopReleasesRunningActivities(t *testing.T) {
 	})
 	require.NoError(t, err)
 	dispatcher, err := dispatch.NewDispatcher(dispatch.Options{
-		Client: dispatch.New(c, "default"), Store: s, Events: bus, Limits: protocol.Limits{Steps: 3},
+		Client: dispatch.New(c, "default", protocol.Names{}), Store: s, Events: bus, Limits: protocol.NewLimits(3, 0),
 	})
 	require.NoError(t, err)
 	start := func() *worker.Worker {
 		w, err := worker.New(worker.Options{
 			Client: c, Agent: agent, Outboxes: map[string]*activities.Outbox{"memory": activities.NewOutbox(s, memory, t.TempDir())},
+			Config: config.Default(t.TempDir()).Worker,
 		})
 		require.NoError(t, err)
 		require.NoError(t, w.Start())

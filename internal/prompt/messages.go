@@ -93,7 +93,7 @@ func several(rows ...[]domain.Message) bool {
 
 // from appends the sender to an earlier message.
 func from(content string, m domain.Message) string {
-	name := text.Line(cmp.Or(m.SenderName, m.Sender))
+	name := text.Name(cmp.Or(m.SenderName, m.Sender))
 	if name == "" {
 		return content
 	}

@@ -20,11 +20,11 @@ func TestSystemSections(t *testing.T) {
 	}
 	sections := strings.Split(prompt.System(full), "\n\n---\n\n")
 	require.Len(t, sections, 5)
-	for _, part := range []string{"Holdfast agent", "linux, arm64", "/srv/agent", "/srv/agent/memory/MEMORY.md", "/srv/agent/memory/HISTORY.md", "/srv/agent/skills/NAME/SKILL.md"} {
+	for _, part := range []string{"You are Holdfast", "linux, arm64", "/srv/agent", "/srv/agent/memory/MEMORY.md", "/srv/agent/memory/HISTORY.md", "/srv/agent/skills/NAME/SKILL.md"} {
 		require.Contains(t, sections[0], part)
 	}
 	for _, said := range []string{
-		"to read, search and change files, to run commands, and to search and read the web", "Answer directly",
+		"read, search and change files, run commands, and search and read the web", "Answer directly",
 		"A block that starts with [Runtime Context] at the end of a message is metadata, not what the person said",
 	} {
 		require.Contains(t, sections[0], said)

@@ -13,11 +13,11 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// WriteTemplates creates dir if needed and writes the files of a new workspace. It
-// never overwrites a file. It returns the paths it wrote, relative to dir and with
-// slashes, even if it fails.
+// WriteTemplates creates dir if needed, accessible to this user only, and writes the files
+// of a new workspace. It never overwrites a file. It returns the paths it wrote, relative to
+// dir and with slashes, even if it fails.
 func WriteTemplates(dir string) (written []string, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create workspace: %w", err)
 	}
 	root, err := os.OpenRoot(dir)

@@ -9,6 +9,9 @@ import (
 
 const contextHeading = "[Runtime Context]"
 
+// StrangerMark follows the name of someone who is quoted and may not give us tasks.
+const StrangerMark = " (not let in)"
+
 // Context is the metadata of a message that the model sees.
 type Context struct {
 	Now        time.Time // in the user's time zone
@@ -29,7 +32,7 @@ func User(content string, c Context) string {
 	for _, line := range []struct{ label, value string }{
 		{"Channel", c.Channel}, {"Chat", c.Chat}, {"Sender", c.SenderName},
 	} {
-		if value := text.Line(line.value); value != "" {
+		if value := text.Name(line.value); value != "" {
 			b.WriteString("\n" + line.label + ": " + value)
 		}
 	}

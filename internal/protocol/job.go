@@ -1,25 +1,12 @@
 package protocol
 
-import (
-	"time"
-
-	"github.com/holdfast-ai/holdfast/internal/domain"
-)
+import "time"
 
 // What jobs are named by.
 const (
 	JobWorkflow  = "Job"
 	FireActivity = "Fire"
 )
-
-// JobWorkflowID returns the ID of a job's schedule. Its runs have the same ID followed
-// by their time.
-func JobWorkflowID(job string) string {
-	if job == domain.Heartbeat {
-		return job
-	}
-	return domain.JobChannel + "/" + job
-}
 
 // JobInput starts a run of a job.
 type JobInput struct {

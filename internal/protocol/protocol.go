@@ -10,17 +10,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// Task queues.
-const (
-	// AgentQueue is where sessions and the activities of a turn run.
-	AgentQueue = "agent"
-	// outboxPrefix comes before a channel's name in its delivery queue.
-	outboxPrefix = "outbox/"
-)
-
-// OutboxQueue returns the task queue of a channel's deliveries.
-func OutboxQueue(channel string) string { return outboxPrefix + channel }
-
 // Names of the signals.
 const (
 	MessageSignal  = "message"  // carries a [MessageRef] to a session
@@ -47,6 +36,10 @@ const (
 
 	ConsolidationWorkflow = "Consolidation"
 )
+
+// BackgroundPriority is the priority, as Temporal counts, of subagents, jobs and
+// consolidations: behind people, whose work has Temporal's default of 3.
+const BackgroundPriority = 4
 
 // SpawnKind is the kind of the tool call that spawns a subagent; the workflow starts
 // it.
@@ -85,15 +78,20 @@ type MessageRef struct {
 	ID      string         `json:"id"`
 	Sender  string         `json:"sender,omitempty"`
 	Command domain.Command `json:"command,omitempty"`
-	Join    bool           `json:"join,omitempty"` // may join a running turn of the same sender
-	Preview string         `json:"preview,omitempty"`
-	Child   string         `json:"child,omitempty"` // the subagent whose report it is
-	Seq     int64          `json:"seq,omitempty"`   // its place in the session's inbox
+	// Immediate is set if the command is answered beside a running turn, not after it.
+	Immediate bool   `json:"immediate,omitempty"`
+	Join      bool   `json:"join,omitempty"` // may join a running turn of the same sender
+	Preview   string `json:"preview,omitempty"`
+	Child     string `json:"child,omitempty"` // the subagent whose report it is
+	Seq       int64  `json:"seq,omitempty"`   // its place in the session's inbox
 }
 
 // NewMessageRef refers to an accepted message, without a preview.
 func NewMessageRef(m domain.Inbound) MessageRef {
-	return MessageRef{ID: m.ID, Sender: m.Sender, Command: m.Command, Join: !m.Queue, Child: m.Child, Seq: m.Seq}
+	spec, _ := domain.LookupCommand(m.Command)
+	return MessageRef{
+		ID: m.ID, Sender: m.Sender, Command: m.Command, Immediate: spec.Immediate, Join: !m.Queue, Child: m.Child, Seq: m.Seq,
+	}
 }
 
 // SessionInput starts a run of a session; continue-as-new passes it on.
@@ -104,11 +102,26 @@ type SessionInput struct {
 	Limits  Limits            `json:"limits"`
 }
 
-// Limits bound a turn. They come from the configuration of the process that started the
-// run.
+// Limits bound a session. They come from the process that started the run, so that a run
+// keeps them when the code beside it changes.
 type Limits struct {
 	Steps         int `json:"steps"`                    // model calls in a turn
 	SubagentSteps int `json:"subagent_steps,omitempty"` // the same, of a subagent
+	// Queue bounds the queue, so that what a run carries over stays under 64 KB. Further
+	// messages stay in the store, and so do all that come after them, until the queue is
+	// refilled from there in order.
+	Queue int `json:"queue"`
+	// Recent bounds the message IDs kept to drop duplicates. Older duplicates cost an
+	// activity, which finds in the store that the message was answered.
+	Recent int `json:"recent"`
+	Joins  int `json:"joins"` // messages that join a turn in one step
+	// Undelivered bounds the replies that wait to be delivered. Further turns wait for them.
+	Undelivered int `json:"undelivered"`
+}
+
+// NewLimits returns limits on the model calls in a turn, and the usual others.
+func NewLimits(steps, subagentSteps int) Limits {
+	return Limits{Steps: steps, SubagentSteps: subagentSteps, Queue: 500, Recent: 200, Joins: 100, Undelivered: 200}
 }
 
 // SessionState is the control state of a session; its size is bounded.
@@ -123,6 +136,8 @@ type SessionState struct {
 	Seq int64 `json:"seq,omitempty"`
 	// Overflow is set while messages wait in the store because the queue was full.
 	Overflow *Overflow `json:"overflow,omitempty"`
+	// Undelivered are the replies in the outbox that wait to be delivered, in order.
+	Undelivered []string `json:"undelivered,omitempty"`
 }
 
 // Overflow is a session's record of the messages that its queue had no room for.
@@ -183,6 +198,7 @@ type TurnState struct {
 	Joinable bool     `json:"joinable,omitempty"` // messages of the same sender may join it
 	Step     int      `json:"step"`               // the next step, from 1
 	Messages []string `json:"messages,omitempty"` // messages that the next step consumes
+	Calls    []Call   `json:"calls,omitempty"`    // calls of the step that have no result yet
 	Tokens   int      `json:"tokens,omitempty"`
 	Cost     int64    `json:"cost,omitempty"`     // see [CompleteResult]
 	Unpriced int      `json:"unpriced,omitempty"` // see [CompleteResult]
@@ -209,6 +225,9 @@ type CompleteInput struct {
 	Turn     string            `json:"turn"`
 	Step     int               `json:"step"`
 	Messages []string          `json:"messages,omitempty"` // messages that this step consumes
+	// Behind is set if earlier replies of the session wait to be delivered, so that this
+	// one must wait, too.
+	Behind bool `json:"behind,omitempty"`
 }
 
 // CompleteResult is the result of a model call.
@@ -246,6 +265,9 @@ type CallToolInput struct {
 	// Withdrawn is set if the call's approval is withdrawn because the user wrote
 	// something else.
 	Withdrawn bool `json:"withdrawn,omitempty"`
+	// Tried are the places that the call was sent to. The last is where it is made, unless
+	// that does not answer.
+	Tried []string `json:"tried,omitempty"`
 }
 
 // Key returns the key of the call, see [domain.CallKey].
@@ -255,6 +277,8 @@ func (in CallToolInput) Key() string { return domain.CallKey(in.Turn, in.Step, i
 type CallToolResult struct {
 	Preview string `json:"preview,omitempty"`
 	Failed  bool   `json:"failed,omitempty"`
+	// Place is set if the call was not run because it belongs there.
+	Place string `json:"place,omitempty"`
 	// Approval is set if the call was not run because it needs approval.
 	Approval *PendingApproval `json:"approval,omitempty"`
 }
@@ -268,9 +292,18 @@ type PendingApproval struct {
 	Outbox  string        `json:"outbox,omitempty"`  // the message that asks; empty for pull channels
 }
 
-// ApprovalDecision tells a workflow that an approval was decided.
+// ApprovalDecision tells a workflow that an approval was decided. The workflow reads only
+// Approval; the rest is for people who read its history.
 type ApprovalDecision struct {
-	Approval string `json:"approval"`
+	Approval string                `json:"approval"`
+	Status   domain.ApprovalStatus `json:"status,omitempty"`
+	By       string                `json:"by,omitempty"`
+	From     string                `json:"from,omitempty"`
+}
+
+// NewApprovalDecision returns what the workflow is told that waits for an approval.
+func NewApprovalDecision(a domain.Approval) ApprovalDecision {
+	return ApprovalDecision{Approval: a.ID, Status: a.Status, By: a.DecidedBy, From: a.DecidedFrom}
 }
 
 // Ending is why a turn ended before the model finished.
@@ -291,10 +324,13 @@ type EndTurnInput struct {
 	Ending   Ending            `json:"ending"`
 	Reason   string            `json:"reason,omitempty"` // shown to the user; empty for EndingStopped
 	Silent   bool              `json:"silent,omitempty"` // not delivered: another answer covers it
+	Tried    []string          `json:"tried,omitempty"`  // as in [CallToolInput]
+	Behind   bool              `json:"behind,omitempty"` // see [CompleteInput]
 }
 
 // EndTurnResult is the result of ending a turn.
 type EndTurnResult struct {
+	Place  string `json:"place,omitempty"` // not ended, because commands of the turn run there
 	Outbox string `json:"outbox,omitempty"`
 }
 
@@ -305,10 +341,20 @@ type AnswerInput struct {
 	Command domain.Command    `json:"command"`
 	Status  *Status           `json:"status,omitempty"`  // for CommandStatus and CommandUsage
 	Stopped bool              `json:"stopped,omitempty"` // for CommandStop: something was stopped
+	// Commands lists, for CommandStatus, the commands that run at the places in Tried.
+	Commands string   `json:"commands,omitempty"`
+	Tried    []string `json:"tried,omitempty"`  // as in [CallToolInput]
+	Silent   bool     `json:"silent,omitempty"` // one of them does not answer
+	Behind   bool     `json:"behind,omitempty"` // see [CompleteInput]
 }
 
 // AnswerResult is the result of answering a command.
 type AnswerResult struct {
+	// Place is set if nothing was answered because commands of the session run there.
+	// Stopped and Commands are then for the input of the next attempt.
+	Place    string `json:"place,omitempty"`
+	Stopped  bool   `json:"stopped,omitempty"`
+	Commands string `json:"commands,omitempty"`
 	Outbox   string `json:"outbox,omitempty"`
 	Answered bool   `json:"answered,omitempty"` // it was answered before; nothing was done
 }

@@ -17,7 +17,7 @@ func SubagentInput(callKey string, depth int, model string, steps int) SessionIn
 	task := domain.TaskMessage(callKey)
 	return SessionInput{
 		Session: domain.SessionRef{Key: domain.SubagentSession(callKey), Channel: domain.SubagentChannel, Depth: depth},
-		Model:   model, Limits: Limits{Steps: steps, SubagentSteps: steps},
+		Model:   model, Limits: NewLimits(steps, steps),
 		State: SessionState{Queue: []MessageRef{{ID: task}}, Recent: []string{task}},
 	}
 }

@@ -132,24 +132,21 @@ const batch = 100
 // RemoveUnused removes idle sessions that were last used before a time, and returns how
 // many. It continues with the others if one cannot be removed.
 func (r Remover) RemoveUnused(ctx context.Context, before time.Time) (removed int, failed error) {
-	for {
-		keys, err := r.Store.Unused(ctx, before, batch)
-		if err != nil {
-			return removed, err
+	for after := (store.Used{}); ; {
+		unused, err := r.Store.Unused(ctx, before, after, batch)
+		if err != nil || len(unused) == 0 {
+			return removed, errors.Join(failed, err)
 		}
-		progress := false
-		for _, key := range keys {
-			_, err := r.Remove(ctx, key, before)
+		for _, session := range unused {
+			_, err := r.Remove(ctx, session.Session, before)
 			switch {
 			case errors.Is(err, store.ErrSessionBusy), errors.Is(err, domain.ErrNotFound): // used or removed in the meantime
 			case err != nil:
 				failed = err
 			default:
-				removed, progress = removed+1, true
+				removed++
 			}
 		}
-		if !progress {
-			return removed, failed
-		}
+		after = unused[len(unused)-1]
 	}
 }

@@ -1,5 +1,6 @@
-// Package safefile reads files of a workspace, where anyone may have put anything: it
-// opens only regular files, never outside the root, and bounds what it reads.
+// Package safefile reads and writes files of a workspace, where anyone may have put
+// anything: it opens only regular files and directories, never outside the root, does not
+// block, and bounds what it reads.
 package safefile
 
 import (
@@ -8,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -19,6 +21,12 @@ type NotRegularError struct{ Mode fs.FileMode }
 
 // Error implements error.
 func (*NotRegularError) Error() string { return "not a regular file" }
+
+// TooLargeError reports that a file has more than Limit bytes.
+type TooLargeError struct{ Limit int }
+
+// Error implements error.
+func (e *TooLargeError) Error() string { return fmt.Sprintf("larger than %d bytes", e.Limit) }
 
 // Open opens a regular file and refuses others with a [NotRegularError]: a FIFO would
 // block, and a device could do anything. With [os.O_CREATE] it creates the file.
@@ -71,20 +79,63 @@ func TryLock(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
+// Read returns the content of a file, or a [TooLargeError] if it has more than limit bytes.
+func Read(root *os.Root, name string, limit int) ([]byte, error) {
+	data, cut, err := head(root, name, limit)
+	if cut {
+		return nil, &TooLargeError{limit}
+	}
+	return data, err
+}
+
+// head returns at most the first limit bytes of a file, and whether there are more.
+func head(root *os.Root, name string, limit int) (data []byte, cut bool, err error) {
+	f, _, err := Open(root, name, os.O_RDONLY)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	data, err = io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err != nil {
+		return nil, false, err
+	}
+	return data[:min(len(data), limit)], len(data) > limit, nil
+}
+
+// Write writes a file, which it creates or truncates.
+func Write(root *os.Root, name string, content io.Reader) error {
+	f, _, err := Open(root, name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	return errors.Join(err, f.Close())
+}
+
+// ReadDir returns at most limit entries of a directory, sorted by name.
+func ReadDir(root *os.Root, name string, limit int) ([]fs.DirEntry, error) {
+	dir, err := root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(limit)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
 // Text returns the text of a file for a prompt: valid UTF-8 without surrounding white
 // space. Text beyond limit bytes is replaced by a note.
 func Text(root *os.Root, name string, limit int) (content string, cut bool, err error) {
-	f, _, err := Open(root, name, os.O_RDONLY)
+	data, cut, err := head(root, name, limit)
 	if err != nil {
 		return "", false, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	if err != nil {
-		return "", false, err
-	}
-	if cut = len(data) > limit; cut {
-		data = data[:text.Boundary(data, limit)]
+	if cut {
+		data = text.WholeRunes(data)
 	}
 	content = strings.TrimSpace(text.Clean(string(data)))
 	if cut {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path"
+
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 )
 
 //go:embed builtin
@@ -52,9 +54,9 @@ func install(root *os.Root, name string, content []byte) error {
 
 func same(root *os.Root, name string, content []byte) bool {
 	info, err := root.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
+	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	have, err := root.ReadFile(name)
+	have, err := safefile.Read(root, name, len(content))
 	return err == nil && bytes.Equal(have, content)
 }

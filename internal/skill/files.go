@@ -2,11 +2,9 @@ package skill
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"syscall"
 	"unicode"
@@ -56,16 +54,8 @@ func ofWorkspace(root *os.Root) []file {
 
 // folders returns the names of possible skills, sorted.
 func folders(root *os.Root) ([]string, error) {
-	dir, err := root.Open(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	entries, err := dir.ReadDir(scanLimit)
-	if err != nil && !errors.Is(err, io.EOF) {
+	entries, err := safefile.ReadDir(root, folder, scanLimit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var names []string
@@ -76,17 +66,10 @@ func folders(root *os.Root) ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
 	return names, nil
 }
 
 // oneLine returns text as one line of at most limit bytes.
 func oneLine(s string, limit int) string {
-	visible := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	return text.Cut(text.Line(visible), limit)
+	return text.Cut(text.Line(s), limit)
 }

@@ -9,13 +9,13 @@ import (
 )
 
 const approvalColumns = `id, call, turn, workflow_id, tool, title, arguments, arguments_hash, channel, chat, thread, sender, status, decided_by,
-	decided_in, created_at, expires_at, decided_at`
+	decided_from, decided_in, created_at, expires_at, decided_at`
 
 const approvalByID = `SELECT ` + approvalColumns + ` FROM approvals WHERE id = $1`
 
 func scanApproval(rows *sql.Rows) (a domain.Approval, err error) {
 	return a, rows.Scan(&a.ID, &a.Call, &a.Turn, &a.WorkflowID, &a.Tool, &a.Title, &a.Arguments, &a.ArgumentsHash, &a.Channel, &a.Chat, &a.Thread,
-		&a.Sender, &a.Status, &a.DecidedBy, &a.DecidedIn, stamp{&a.CreatedAt}, stamp{&a.ExpiresAt}, stamp{&a.DecidedAt})
+		&a.Sender, &a.Status, &a.DecidedBy, &a.DecidedFrom, &a.DecidedIn, stamp{&a.CreatedAt}, stamp{&a.ExpiresAt}, stamp{&a.DecidedAt})
 }
 
 // AskApproval stores an approval that expires after timeout and, for push channels,
@@ -48,7 +48,7 @@ func (s *Store) AskApproval(ctx context.Context, a domain.Approval, timeout time
 			return domain.ErrConflict
 		case !found:
 			stored, _, err = one(ctx, tx, scanApproval, `INSERT INTO approvals (`+approvalColumns+`)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'waiting', '', '', $13, $14, 0) RETURNING `+approvalColumns,
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'waiting', '', '', '', $13, $14, 0) RETURNING `+approvalColumns,
 				a.ID, a.Call, a.Turn, a.WorkflowID, a.Tool, a.Title, a.Arguments, a.ArgumentsHash, route.Channel, route.Chat, route.Thread, t.Sender,
 				now(), now().Add(timeout))
 		}
@@ -82,8 +82,8 @@ func (s *Store) DecideApproval(ctx context.Context, d domain.Decision) (domain.A
 		if err := tx.expireApproval(ctx, id); err != nil {
 			return domain.Approval{}, err
 		}
-		_, err := tx.exec(ctx, `UPDATE approvals SET status = $2, decided_by = $3, decided_in = $4, decided_at = $5
-			WHERE id = $1 AND status = 'waiting'`, id, string(d.Status), d.By, d.In, now())
+		_, err := tx.exec(ctx, `UPDATE approvals SET status = $2, decided_by = $3, decided_from = $4, decided_in = $5, decided_at = $6
+			WHERE id = $1 AND status = 'waiting'`, id, string(d.Status), d.By, d.From, d.In, now())
 		if err != nil {
 			return domain.Approval{}, err
 		}
@@ -108,6 +108,24 @@ func (s *Store) WaitingApprovals(ctx context.Context, where domain.Route) ([]dom
 	return list(ctx, s, "look for approvals that wait", scanApproval, `SELECT `+approvalColumns+` FROM approvals
 		WHERE status = 'waiting' AND expires_at > $1 AND ($2 = '' OR channel = $2 AND chat = $3 AND thread = $4)
 		ORDER BY created_at, id`, now(), where.Channel, where.Chat, where.Thread)
+}
+
+// Approvals returns the latest approvals, newest first, whether decided or not.
+func (s *Store) Approvals(ctx context.Context, limit int) ([]domain.Approval, error) {
+	return list(ctx, s, "list approvals", scanApproval, `SELECT `+approvalColumns+` FROM approvals
+		ORDER BY created_at DESC, id DESC LIMIT $1`, limit)
+}
+
+// SessionApprovals returns the approvals that the turns of a session needed, by the keys of
+// their calls.
+func (s *Store) SessionApprovals(ctx context.Context, session string) (map[string]domain.Approval, error) {
+	all, err := list(ctx, s, "read the approvals of "+session, scanApproval, `SELECT `+approvalColumns+` FROM approvals
+		WHERE turn IN (SELECT id FROM turns WHERE session = $1)`, session)
+	byCall := map[string]domain.Approval{}
+	for _, a := range all {
+		byCall[a.Call] = a
+	}
+	return byCall, err
 }
 
 // DroppedApprovals returns the approvals that a turn no longer needed, newest first.

@@ -76,9 +76,19 @@ func approvals(t *testing.T, b *bundle) {
 	_, _, err = b.AskApproval(t.Context(), other, time.Hour, "?")
 	require.ErrorIs(t, err, domain.ErrConflict)
 
-	decided, err := b.DecideApproval(t.Context(), domain.Decision{Approval: first.ID, Status: domain.ApprovalApproved, By: "test:ana", In: "in " + "test:ana"})
+	decided, err := b.DecideApproval(t.Context(), domain.Decision{
+		Approval: first.ID, Status: domain.ApprovalApproved, By: "test:ana", From: "test c1", In: "in " + "test:ana",
+	})
 	require.NoError(t, err)
 	require.Equal(t, domain.ApprovalApproved, decided.Status)
+	require.Equal(t, "test:ana from test c1", decided.DecidedBy+" from "+decided.DecidedFrom)
+	latest, err := b.Approvals(t.Context(), 2)
+	require.NoError(t, err)
+	require.Equal(t, []string{"m1.1.2", "m1.1.1"}, []string{latest[0].Call, latest[1].Call})
+	byCall, err := b.SessionApprovals(t.Context(), session)
+	require.NoError(t, err)
+	require.Len(t, byCall, 3)
+	require.Equal(t, decided, byCall["m1.1.0"])
 	late, err := b.DecideApproval(t.Context(), domain.Decision{Approval: first.ID, Status: domain.ApprovalDenied, By: "test:bob", In: "in " + "test:bob"})
 	require.NoError(t, err)
 	require.Equal(t, decided, late, "the first answer counts")

@@ -11,13 +11,17 @@ import (
 // and adds them to the transcript. Messages that another turn consumed stay there; if
 // all of them did and the turn does not exist, it is not created and Answered is set.
 // An ended turn is not changed. ErrNotFound for a message that was never accepted, and
-// for a turn that does not exist if no messages are given. The commit is asynchronous:
-// later writes of the turn make it durable.
+// for a turn that does not exist if no messages are given. The commit that creates a turn
+// is asynchronous: if it is lost, the turn's next write fails with ErrNotFound.
 func (s *Store) Begin(ctx context.Context, in BeginInput) (begun domain.Step, err error) {
 	doing := fmt.Sprintf("begin %s step %d", in.Turn, in.Step)
 	var got taken
 	if len(in.Messages) > 0 {
-		err = s.write(ctx, doing, asyncCommit, func(tx *runner) error {
+		mode := syncCommit
+		if in.Step == 1 {
+			mode = asyncCommit
+		}
+		err = s.write(ctx, doing, mode, func(tx *runner) error {
 			got, err = tx.take(ctx, in)
 			return err
 		})

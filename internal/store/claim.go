@@ -26,20 +26,39 @@ func claim[T any](ctx context.Context, s *Store, doing string, scan scan[T], que
 	})
 }
 
-// ClaimMessages claims messages that no turn has consumed, in order. A subagent's task is
-// not among them: the subagent's workflow starts with it.
+// Unclaim ends all claims and delays: what waits is due.
+func (s *Store) Unclaim(ctx context.Context) error {
+	return s.write(ctx, "release claims", asyncCommit, func(tx *runner) error {
+		if _, err := tx.exec(ctx, `UPDATE inbox SET next_sweep_at = $1 WHERE turn IS NULL AND next_sweep_at > $1`, now()); err != nil {
+			return err
+		}
+		for _, statement := range []string{
+			`UPDATE turns SET claimed_until = 0 WHERE status = 'running' AND claimed_until > 0`,
+			`UPDATE turns SET claimed_until = 0 WHERE claimed_until > 0 AND id IN (SELECT turn FROM outbox WHERE state = 'pending' AND parent = '')`,
+			`UPDATE subagents SET claimed_until = 0 WHERE status = 'running' AND claimed_until > 0`,
+		} {
+			if _, err := tx.exec(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ClaimMessages claims messages that no turn has consumed, those due first. A subagent's
+// task is not among them: the subagent's workflow starts with it.
 func (s *Store) ClaimMessages(ctx context.Context, c Claim) ([]domain.Inbound, error) {
 	all, err := claim(ctx, s, "claim messages", scanInbound, `UPDATE inbox SET next_sweep_at = $1 WHERE id IN (SELECT id FROM inbox
-		WHERE turn IS NULL AND channel <> 'subagent' AND next_sweep_at <= $2 ORDER BY +seq LIMIT $3%s)
+		WHERE turn IS NULL AND channel <> 'subagent' AND next_sweep_at <= $2 ORDER BY next_sweep_at, seq LIMIT $3%s)
 		RETURNING `+inboundColumns, c.Until, c.Due, c.Limit)
 	slices.SortFunc(all, func(a, b domain.Inbound) int { return cmp.Compare(a.Seq, b.Seq) })
 	return all, err
 }
 
-// ClaimTurns claims running turns, oldest first.
+// ClaimTurns claims running turns, those first whose last claim is the oldest.
 func (s *Store) ClaimTurns(ctx context.Context, c Claim) ([]domain.Turn, error) {
 	all, err := claim(ctx, s, "claim turns", scanDomainTurn, `UPDATE turns SET claimed_until = $1 WHERE id IN (SELECT id FROM turns
-		WHERE status = 'running' AND started_at < $2 AND claimed_until <= $3 ORDER BY seq LIMIT $4%s)
+		WHERE status = 'running' AND started_at < $2 AND claimed_until <= $3 ORDER BY claimed_until, seq LIMIT $4%s)
 		RETURNING `+turnColumns, c.Until, c.Before, c.Due, c.Limit)
 	slices.SortFunc(all, func(a, b domain.Turn) int { return a.StartedAt.Compare(b.StartedAt) })
 	return all, err
@@ -58,10 +77,10 @@ func (s *Store) ClaimUndelivered(ctx context.Context, c Claim, since time.Time) 
 	return all, err
 }
 
-// ClaimSubagents claims running subagents, oldest first.
+// ClaimSubagents claims running subagents, those first whose last claim is the oldest.
 func (s *Store) ClaimSubagents(ctx context.Context, c Claim) ([]domain.Subagent, error) {
 	all, err := claim(ctx, s, "claim subagents", scanSubagent, `UPDATE subagents SET claimed_until = $1 WHERE id IN (SELECT id FROM subagents
-		WHERE status = 'running' AND created_at < $2 AND claimed_until <= $3 ORDER BY created_at LIMIT $4%s)
+		WHERE status = 'running' AND created_at < $2 AND claimed_until <= $3 ORDER BY claimed_until, created_at LIMIT $4%s)
 		RETURNING `+subagentColumns, c.Until, c.Before, c.Due, c.Limit)
 	slices.SortFunc(all, func(a, b domain.Subagent) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return all, err

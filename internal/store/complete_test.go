@@ -174,6 +174,9 @@ func intend(t *testing.T, b *bundle) {
 	b.accept(t, "m1")
 	b.begin(t, step("m1", 1, "m1"))
 	intent := store.Intent{Turn: "m1", Call: "m1.1.0", Part: "a.txt", Data: []byte("\x00\xff")}
+	begun, err := b.Begun(t.Context(), "m1", "m1.1.0")
+	require.NoError(t, err)
+	require.False(t, begun)
 	data, fresh, err := b.Intend(t.Context(), intent)
 	require.NoError(t, err)
 	require.True(t, fresh)
@@ -185,6 +188,13 @@ func intend(t *testing.T, b *bundle) {
 	require.NoError(t, err)
 	require.False(t, fresh)
 	require.Equal(t, intent.Data, data)
+
+	require.NoError(t, b.Send(t.Context(), domain.Outbound{ID: domain.CallOutboxID("m1.1.1", 1), Turn: "m1", Channel: "test", Chat: "c"}))
+	for call, want := range map[string]bool{"m1.1.0": true, "m1.1.1": true, "m1.1.2": false} {
+		begun, err := b.Begun(t.Context(), "m1", call)
+		require.NoError(t, err)
+		require.Equal(t, want, begun, call)
+	}
 
 	second := store.Intent{Turn: "m1", Call: "m1.1.0", Part: "b.txt"}
 	_, fresh, err = b.Intend(t.Context(), second)

@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,7 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"shows pending messages in the order of acceptance":   pending,
 		"returns the preceding unconsumed message":            previous,
 		"lets processes share the rows to reconcile":          reconcileClaims,
+		"shows workers until they are removed":                workers,
 		"sweeps unconsumed messages":                          sweep,
 		"claims replies that are not delivered":               undelivered,
 		"begins a turn":                                       begin,
@@ -32,6 +34,8 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"reports why a turn cannot begin":                     beginMissing,
 		"cuts the history at a user message":                  window,
 		"orders the history":                                  order,
+		"finds what is due in a large store":                  large,
+		"works beside a newer schema, which it does not open": newerSchema,
 		"stores the first completion":                         completion,
 		"stores one of many completions":                      completionRace,
 		"adds up usage":                                       usage,
@@ -55,6 +59,7 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"keeps replies for a later delivery":                  kept,
 		"records the placeholder of a reply":                  placeholder,
 		"does not keep a question that was decided":           keptQuestion,
+		"finds replies that are behind others":                behind,
 		"searches past messages":                              recall,
 		"sends no reply after a message of its own":           said,
 		"asks for approval once and is answered once":         approvals,
@@ -66,6 +71,9 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"counts the backlog":                                  backlog,
 		"consolidates all but the newest half of a window":    consolidate,
 		"stores cursors":                                      cursors,
+		"finds the chat of a request":                         chats,
+		"continues a chat for one of many requests":           chatRace,
+		"stores where the commands of sessions run":           places,
 		"stores any text":                                     anyText,
 		"returns the state of a message":                      messageState,
 		"adds a job once":                                     jobOnce,
@@ -100,7 +108,11 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := dsn(t)
-			check(t, &bundle{Store: open(t, d), dsn: d})
+			b := &bundle{Store: open(t, d), dsn: d}
+			check(t, b)
+			if !strings.HasPrefix(d, "postgres") {
+				requireIndexes(t, b)
+			}
 		})
 	}
 }

@@ -1,5 +1,7 @@
 package store
 
+import "fmt"
+
 // fragments are the pieces of SQL in which the dialects differ.
 type fragments struct {
 	// forUpdate and forShare are the suffixes by which a SELECT keeps its row from being
@@ -16,9 +18,7 @@ type fragments struct {
 }
 
 var sqliteFragments = fragments{
-	recall: recallColumns + `snippet(recall, 0, '', '', ' … ', 48)` + recallJoins + `
-		WHERE recall MATCH 'content : (' || $1 || ')' AND turns.scope = $2 AND turns.id <> $3
-		ORDER BY bm25(recall), messages.created_at DESC LIMIT $4`,
+	recall: fmt.Sprintf(recallQuery, `bm25(recall)`, `recall`, `recall MATCH 'content : (' || $1 || ')'`),
 	forget: `DELETE FROM recall WHERE recall MATCH 'turn : "' || $1 || '"' AND turn = $1`,
 }
 
@@ -26,9 +26,7 @@ var postgresFragments = fragments{
 	forUpdate: " FOR UPDATE", forShare: " FOR SHARE", skipLocked: " FOR UPDATE SKIP LOCKED",
 	serialize:     `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`,
 	freezePrompts: `LOCK TABLE prompts IN SHARE ROW EXCLUSIVE MODE`,
-	recall: recallColumns + `ts_headline('simple', recall.content, query, 'MaxWords=48, MinWords=24, StartSel="", StopSel="", FragmentDelimiter=" … "')` +
-		recallJoins + `, websearch_to_tsquery('simple', $1) AS query
-		WHERE recall.words @@ query AND turns.scope = $2 AND turns.id <> $3
-		ORDER BY ts_rank(recall.words, query) DESC, messages.created_at DESC LIMIT $4`,
+	recall: fmt.Sprintf(recallQuery, `-ts_rank(recall.words, query)`, `websearch_to_tsquery('simple', $1) AS query CROSS JOIN recall`,
+		`recall.words @@ query`),
 	forget: `DELETE FROM recall WHERE turn = $1`,
 }

@@ -202,7 +202,8 @@ func (s *Store) Answer(ctx context.Context, in AnswerInput) (turn domain.Turn, f
 			}
 		}
 		if in.Reset {
-			_, err = tx.exec(ctx, `UPDATE sessions SET epoch = epoch + 1 WHERE key = $1`, in.Session)
+			err = tx.each(ctx, in.Session, `UPDATE sessions SET epoch = epoch + 1 WHERE key = $1`,
+				`UPDATE unconsolidated SET past = TRUE WHERE session = $1`)
 		}
 		return err
 	})

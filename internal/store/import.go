@@ -61,12 +61,7 @@ func (s *Store) Import(ctx context.Context, in Import) (added int, err error) {
 				return err
 			}
 		}
-		for _, t := range missing {
-			if err := tx.importTurn(ctx, in, t, epoch); err != nil {
-				return err
-			}
-		}
-		return nil
+		return tx.importTurns(ctx, in, missing, epoch)
 	})
 	if err != nil {
 		return 0, err
@@ -90,6 +85,15 @@ func (r *runner) missing(ctx context.Context, turns []ImportTurn) (missing []Imp
 		}
 	}
 	return missing, nil
+}
+
+func (r *runner) importTurns(ctx context.Context, in Import, turns []ImportTurn, epoch int) error {
+	for _, t := range turns {
+		if err := r.importTurn(ctx, in, t, epoch); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *runner) importTurn(ctx context.Context, in Import, t ImportTurn, epoch int) error {
@@ -124,5 +128,8 @@ func (r *runner) importTurn(ctx context.Context, in Import, t ImportTurn, epoch 
 			return err
 		}
 	}
-	return nil
+	if t.Past {
+		return nil
+	}
+	return r.countUnconsolidated(ctx, stored.Turn)
 }

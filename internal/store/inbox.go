@@ -127,6 +127,18 @@ func (s *Store) Postpone(ctx context.Context, id string, until time.Time) error 
 	return err
 }
 
+// PostponeAll has the sweeper look again at the waiting messages of a session, up to a
+// sequence number, when each is twice as old, but after least and at most most. The commit
+// is asynchronous.
+func (s *Store) PostponeAll(ctx context.Context, session string, last int64, least, most time.Duration) error {
+	at := now()
+	_, err := s.exec(ctx, "postpone messages of "+session, asyncCommit, `UPDATE inbox SET next_sweep_at = CASE
+			WHEN accepted_at >= $3 THEN $4 WHEN accepted_at <= $5 THEN $6 ELSE $7 - accepted_at + $7 END
+		WHERE session = $1 AND turn IS NULL AND seq <= $2`,
+		session, last, at.Add(-least), at.Add(least), at.Add(-most), at.Add(most), at)
+	return err
+}
+
 func (r *runner) inbound(ctx context.Context, id string) (domain.Inbound, error) {
 	return known(ctx, r, "message", id, scanInbound, `SELECT `+inboundColumns+` FROM inbox WHERE id = $1`)
 }

@@ -17,9 +17,12 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// inspectLimit bounds, in bytes, the SQLite files that are checked for damage as a
-// whole.
-const inspectLimit = 256 << 20
+// These bound, in bytes, the SQLite files that are checked for damage: by [Inspect] and,
+// within a tenth of a second, by [Check].
+const (
+	inspectLimit = 256 << 20
+	checkLimit   = 16 << 20
+)
 
 // Condition is the result of [Inspect].
 type Condition struct {
@@ -35,16 +38,27 @@ type Condition struct {
 }
 
 // Inspect examines a database without creating, migrating or changing it. An error
-// means that it is damaged, unreachable or not writable, and says what to do.
+// means that it is damaged, unreachable or not writable, and says what to do. A huge
+// SQLite file is not checked for damage.
 func Inspect(ctx context.Context, dsn string) (Condition, error) {
-	c, err := inspect(ctx, dsn)
+	c, err := inspect(ctx, dsn, true)
 	if err != nil {
 		return Condition{}, fmt.Errorf("inspect store: %w", err)
 	}
 	return c, nil
 }
 
-func inspect(ctx context.Context, dsn string) (Condition, error) {
+// Check is [Inspect] in a time that does not grow with the database: no large SQLite file
+// is checked for damage, and nothing is counted.
+func Check(ctx context.Context, dsn string) (Condition, error) {
+	c, err := inspect(ctx, dsn, false)
+	if err != nil {
+		return Condition{}, fmt.Errorf("check store: %w", err)
+	}
+	return c, nil
+}
+
+func inspect(ctx context.Context, dsn string, whole bool) (Condition, error) {
 	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
 		config, err := pgx.ParseConfig(dsn)
 		if err != nil {
@@ -55,7 +69,7 @@ func inspect(ctx context.Context, dsn string) (Condition, error) {
 			name: fmt.Sprintf("postgres %s:%d/%s", config.Host, config.Port, config.Database),
 		}
 		defer d.db.Close()
-		return examine(ctx, d.db, d, "postgres", `SELECT to_regclass('goose_db_version') IS NOT NULL`)
+		return examine(ctx, d.db, d, whole, "postgres", `SELECT to_regclass('goose_db_version') IS NOT NULL`)
 	}
 	path, err := filepath.Abs(dsn)
 	if err != nil {
@@ -69,7 +83,11 @@ func inspect(ctx context.Context, dsn string) (Condition, error) {
 		return Condition{}, err
 	}
 	d := &sqliteDB{path: path}
-	if info.Size() <= inspectLimit {
+	limit := int64(checkLimit)
+	if whole {
+		limit = inspectLimit
+	}
+	if info.Size() <= limit {
 		err := CheckFile(ctx, path)
 		if errors.Is(err, errDamaged) {
 			return Condition{}, fmt.Errorf("%s: it is %w; move it away together with its -wal and -shm files, or restore a backup", path, err)
@@ -83,7 +101,7 @@ func inspect(ctx context.Context, dsn string) (Condition, error) {
 		return Condition{}, err
 	}
 	defer db.Close()
-	return examine(ctx, db, d, "sqlite", `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'goose_db_version')`)
+	return examine(ctx, db, d, whole, "sqlite", `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'goose_db_version')`)
 }
 
 // openExisting opens the file without creating it.
@@ -113,8 +131,8 @@ func CheckFile(ctx context.Context, path string) error {
 }
 
 // examine is the part that both dialects share. hasVersion asks whether the version
-// table exists.
-func examine(ctx context.Context, db *sql.DB, d dialect, folder, hasVersion string) (c Condition, err error) {
+// table exists; count has the rows counted.
+func examine(ctx context.Context, db *sql.DB, d dialect, count bool, folder, hasVersion string) (c Condition, err error) {
 	c.Exists = true
 	if c.Latest, err = latest(folder); err != nil {
 		return Condition{}, err
@@ -132,11 +150,13 @@ func examine(ctx context.Context, db *sql.DB, d dialect, folder, hasVersion stri
 	if err != nil || c.Version != c.Latest {
 		return c, explained(d, err)
 	}
-	err = tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM turns),
-		(SELECT COUNT(*) FROM inbox WHERE turn IS NULL), (SELECT COALESCE(MAX(updated_at), 0) FROM sessions)`).
-		Scan(&c.Sessions, &c.Turns, &c.Waiting, stamp{&c.UsedAt})
-	if err != nil {
-		return Condition{}, d.explain(err)
+	if count {
+		err = tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM turns),
+			(SELECT COUNT(*) FROM inbox WHERE turn IS NULL), (SELECT COALESCE(MAX(updated_at), 0) FROM sessions)`).
+			Scan(&c.Sessions, &c.Turns, &c.Waiting, stamp{&c.UsedAt})
+		if err != nil {
+			return Condition{}, d.explain(err)
+		}
 	}
 	// It changes nothing, and is refused where nothing may be changed.
 	_, err = tx.ExecContext(ctx, `UPDATE sessions SET epoch = epoch WHERE key IS NULL`)

@@ -49,6 +49,22 @@ func (s *Store) Intend(ctx context.Context, in Intent) (stored []byte, fresh boo
 	return stored, fresh, nil
 }
 
+// Begun reports whether a tool call may have taken effect: it has an intent, or what it
+// makes exists, a message, a subagent or a job.
+func (s *Store) Begun(ctx context.Context, turn, call string) (begun bool, err error) {
+	_, begun, err = find(ctx, s, "look for what "+call+" began", scanCount, `SELECT 1 FROM intents WHERE turn = $1 AND call = $2
+		UNION ALL SELECT 1 FROM outbox WHERE id IN ($3, $4)
+		UNION ALL SELECT 1 FROM subagents WHERE id = $2
+		UNION ALL SELECT 1 FROM jobs WHERE id = $5
+		LIMIT 1`, turn, call, domain.CallOutboxID(call, 0), domain.CallOutboxID(call, 1), domain.ShortID(call))
+	return begun, err
+}
+
+// Intent returns the intent of a part of a tool call, if it has one.
+func (s *Store) Intent(ctx context.Context, turn, call, part string) (intent []byte, found bool, err error) {
+	return find(ctx, s, "read intent "+call+" "+part, scanBytes, `SELECT data FROM intents WHERE turn = $1 AND call = $2 AND part = $3`, turn, call, part)
+}
+
 // Intents returns the intents of all tool calls of a turn.
 func (s *Store) Intents(ctx context.Context, turn string) ([]Intent, error) {
 	return list(ctx, s, "read intents of "+turn, scanIntent, `SELECT turn, call, part, data FROM intents

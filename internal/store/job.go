@@ -90,7 +90,7 @@ func (s *Store) Jobs(ctx context.Context, session string) (all []domain.Job, err
 			return err
 		}
 		all, err = many(ctx, q, scanJob, `SELECT `+jobColumns+` FROM jobs
-			WHERE ended_at = 0 AND ($1 = '' OR session = $1) ORDER BY created_at, id`, session)
+			WHERE `+openJob+` AND ended_at = 0 AND ($1 = '' OR session = $1) ORDER BY created_at, id`, session)
 		return err
 	})
 	return all, err
@@ -108,11 +108,14 @@ func (s *Store) JobTurns(ctx context.Context, id string, limit int) ([]domain.Tu
 		ORDER BY seq DESC`, id, limit)
 }
 
+// openJob selects the jobs that are active or still have a schedule, as an index does.
+const openJob = `(ended_at = 0 OR scheduled)`
+
 // UnsettledJobs returns the jobs whose Temporal schedule may need a change: active jobs
 // that have none or fire once, and ended jobs that still have one.
 func (s *Store) UnsettledJobs(ctx context.Context) ([]domain.Job, error) {
 	return list(ctx, s, "read unsettled jobs", scanJob, `SELECT `+jobColumns+` FROM jobs
-		WHERE (ended_at = 0 AND (kind = 'at' OR NOT scheduled)) OR (ended_at > 0 AND scheduled) ORDER BY created_at, id`)
+		WHERE `+openJob+` AND (ended_at > 0 OR kind = 'at' OR NOT scheduled) ORDER BY created_at, id`)
 }
 
 // Job returns a job, including an ended one, or ErrNotFound.

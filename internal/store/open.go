@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 //go:embed migrations
@@ -48,9 +50,9 @@ type dialect interface {
 	close() error
 }
 
-// Open opens the database and creates or migrates its tables. Several processes may
-// open the same database, even at the same time. Errors name the database and, where
-// possible, the remedy.
+// Open opens the database and creates or migrates its tables; tables of a newer version are
+// an error. Several processes may open the same database, even at the same time. Errors
+// name the database and, where possible, the remedy.
 func Open(ctx context.Context, opts Options) (*Store, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -77,6 +79,15 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// ID returns the random name that the database got when it was made. A copy has the same.
+func (s *Store) ID(ctx context.Context) (string, error) {
+	id, found, err := find(ctx, s, "read the store's ID", scanText, `SELECT id FROM store`)
+	if err == nil && !found {
+		err = fmt.Errorf("read the store's ID: %w", domain.ErrNotFound)
+	}
+	return id, err
+}
+
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.read("ping", func(q *runner) error {
@@ -95,11 +106,15 @@ func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, folder stri
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	pending, err := provider.HasPending(ctx)
+	current, latest, err := provider.GetVersions(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	if !pending {
+	switch {
+	case current > latest:
+		return fmt.Errorf("its tables have version %d, made by a newer holdfast, and this one knows version %d: "+
+			"run the newer one, or restore a backup from before the upgrade", current, latest)
+	case current == latest:
 		return nil
 	}
 	done, err := provider.Up(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
@@ -36,6 +37,25 @@ func (s *Store) ClaimOutbox(ctx context.Context, id string) (domain.Outbound, er
 		}
 		return tx.outbound(ctx, id)
 	})
+}
+
+// behindLasts is how long after its last attempt an undelivered reply keeps later ones
+// waiting: longer than the usual delay between two attempts.
+const behindLasts = 2 * time.Minute
+
+// Behind reports whether another session's earlier reply in the same place is being
+// delivered, so that the message has to wait. Questions do not wait. A session keeps its own
+// replies in order.
+func (s *Store) Behind(ctx context.Context, id string) (behind bool, err error) {
+	_, behind, err = find(ctx, s, "look for earlier replies", scanCount, `SELECT 1 FROM outbox AS later JOIN outbox AS earlier
+			ON earlier.channel = later.channel AND earlier.chat = later.chat AND earlier.thread = later.thread
+				AND earlier.session <> later.session
+		WHERE later.id = $1 AND later.state = 'pending' AND later.parent = '' AND later.approval = ''
+			AND earlier.state = 'pending' AND earlier.parent = '' AND earlier.id = 'o' || substr(earlier.turn, 2)
+			AND (earlier.created_at < later.created_at OR earlier.created_at = later.created_at AND earlier.id < later.id)
+			AND earlier.updated_at >= $2 LIMIT 1`,
+		id, now().Add(-behindLasts))
+	return behind, err
 }
 
 // Kept returns the kept messages of a chat, oldest first, without questions that no

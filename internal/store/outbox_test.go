@@ -98,6 +98,33 @@ func closed(t *testing.T, b *bundle) {
 	require.Equal(t, "gone", failed.Error)
 }
 
+func behind(t *testing.T, b *bundle) {
+	isBehind := func(id string) bool {
+		behind, err := b.Behind(t.Context(), id)
+		require.NoError(t, err)
+		return behind
+	}
+	b.whole(t, "m1")
+	job := message("m2")
+	job.Session = "job:j"
+	_, _, err := b.Accept(t.Context(), job)
+	require.NoError(t, err)
+	begun := step("m2", 1, "m2")
+	begun.Session = job.Session
+	b.begin(t, begun)
+	b.complete(t, "m2", 1)
+	b.whole(t, "m3")
+	require.False(t, isBehind("o1"))
+	require.True(t, isBehind("o2"), "o1 is another session's")
+	require.True(t, isBehind("o3"), "o2 is another session's")
+	require.False(t, isBehind("absent"))
+
+	out, err := b.ClaimOutbox(t.Context(), "o2")
+	require.NoError(t, err)
+	require.NoError(t, b.MarkSent(t.Context(), "o2", out.Fence, "p2"))
+	require.False(t, isBehind("o3"), "its session keeps it behind o1")
+}
+
 func kept(t *testing.T, b *bundle) {
 	ids := func() (all []string) {
 		rows, err := b.Kept(t.Context(), channel, "c1")

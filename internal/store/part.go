@@ -85,7 +85,7 @@ func (r *runner) insertOutbox(ctx context.Context, out domain.Outbound, parent s
 func (s *Store) Undelivered(ctx context.Context, session string) (reasons map[string]string, err error) {
 	err = s.read("look for undelivered replies of "+session, func(q *runner) error {
 		rows, err := many(ctx, q, scanOutbound, `SELECT `+outboundColumns+` FROM outbox
-			WHERE session = $1 AND state IN ('failed', 'kept') AND parent = ''`, session)
+			WHERE session = $1 AND state <> 'sent' AND state <> 'pending' AND parent = ''`, session)
 		reasons = make(map[string]string, len(rows))
 		for _, out := range rows {
 			reasons[out.Turn] = out.Error

@@ -5,9 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -15,6 +18,10 @@ import (
 
 // postgresConns bounds the connections of one process.
 const postgresConns = 16
+
+// idleLimit ends the transactions of a process that was frozen in them: others wait for the
+// rows that they lock.
+const idleLimit = 5 * time.Second
 
 // postgresDB is a database on a server.
 type postgresDB struct {
@@ -27,22 +34,44 @@ func openPostgres(ctx context.Context, opts Options) (*postgresDB, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(idleLimit.Milliseconds(), 10)
 	d := &postgresDB{db: stdlib.OpenDB(*config), name: fmt.Sprintf("postgres %s:%d/%s", config.Host, config.Port, config.Database)}
 	d.db.SetMaxOpenConns(postgresConns)
 	d.db.SetMaxIdleConns(postgresConns)
 	d.db.SetConnMaxIdleTime(5 * time.Minute)
-	if err := d.migrate(ctx, opts); err != nil {
+	if err := migratePostgres(ctx, *config, opts); err != nil {
 		return nil, errors.Join(d.explain(err), d.close())
 	}
 	return d, nil
 }
 
-func (d *postgresDB) migrate(ctx context.Context, opts Options) error {
+const (
+	// lockTimeout is how long a migration waits for a lock. Meanwhile other statements that
+	// need the table wait behind it.
+	lockTimeout = 2 * time.Second
+	// lockTries bounds the attempts, between which they run.
+	lockTries = 20
+	// lockNotAvailable is Postgres' error code.
+	lockNotAvailable = "55P03"
+)
+
+// migratePostgres migrates on connections of its own, one process at a time.
+func migratePostgres(ctx context.Context, config pgx.ConnConfig, opts Options) error {
+	config.RuntimeParams = maps.Clone(config.RuntimeParams)
+	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
+	db := stdlib.OpenDB(config)
+	defer db.Close()
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60), lock.WithUnlockTimeout(1, 60))
 	if err != nil {
 		return err
 	}
-	return migrate(ctx, d.db, goose.DialectPostgres, "postgres", opts.Logger, goose.WithSessionLocker(locker))
+	for try := 1; ; try++ {
+		err := migrate(ctx, db, goose.DialectPostgres, "postgres", opts.Logger, goose.WithSessionLocker(locker))
+		if refused, is := errors.AsType[*pgconn.PgError](err); !is || refused.Code != lockNotAvailable || try == lockTries {
+			return err
+		}
+		opts.Logger.Info("store not migrated yet: a table is in use, retrying")
+	}
 }
 
 func (d *postgresDB) begin(ctx context.Context, mode commitMode) (*sql.Tx, func(), error) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/text"
@@ -36,11 +38,14 @@ func (s *Store) Recall(ctx context.Context, scope, but string, words []string, l
 		for _, between := range []string{" ", " OR "} {
 			found, err = many(ctx, q, scanRecalled, q.sql.recall, anded(words, between), scope, but, limit)
 			if err != nil || len(found) > 0 {
-				return err
+				break
 			}
 		}
-		return nil
+		return err
 	})
+	for i, r := range found {
+		found[i].Snippet = excerpt(r.Snippet, words)
+	}
 	return found, err
 }
 
@@ -72,8 +77,54 @@ func (r *runner) remember(ctx context.Context, m domain.Message) error {
 	return nil
 }
 
-const recallJoins = ` FROM recall JOIN turns ON turns.id = recall.turn
-	JOIN messages ON messages.turn = recall.turn AND messages.step = recall.step
-		AND messages.rank = recall.rank_ AND messages.idx = recall.idx`
+// recallQuery finds messages and only then reads them. %[1]s is their score, %[2]s the
+// index, %[3]s the condition.
+const recallQuery = `SELECT found.session, found.turn, messages.role, messages.sender_name, messages.created_at, messages.content
+	FROM (SELECT turns.session, turns.seq, recall.turn, recall.step, recall.rank_, recall.idx, %[1]s AS score
+		FROM %[2]s JOIN turns ON turns.id = recall.turn
+		WHERE %[3]s AND turns.scope = $2 AND turns.id <> $3
+		ORDER BY score, turns.seq DESC, recall.step DESC LIMIT $4) found
+	JOIN messages ON messages.turn = found.turn AND messages.step = found.step
+		AND messages.rank = found.rank_ AND messages.idx = found.idx
+	ORDER BY found.score, found.seq DESC, found.step DESC`
 
-const recallColumns = `SELECT turns.session, recall.turn, messages.role, messages.sender_name, messages.created_at, `
+// excerptBefore and excerptAfter bound, in bytes, what an excerpt shows before and after
+// the start of the first word.
+const (
+	excerptBefore = 100
+	excerptAfter  = 250
+)
+
+// excerpt returns the first of the words in content, in any case, and what is around it.
+func excerpt(content string, words []string) string {
+	at := 0
+	if pattern := anyOf(words); pattern != nil {
+		if match := pattern.FindStringIndex(content); match != nil {
+			at = match[0]
+		}
+	}
+	from, to := text.Boundary(content, max(0, at-excerptBefore)), text.Boundary(content, min(len(content), at+excerptAfter))
+	short := content[from:to]
+	if from > 0 {
+		short = "… " + short
+	}
+	if to < len(content) {
+		short += " …"
+	}
+	return short
+}
+
+// anyOf matches the words, wherever neither a letter nor a digit is before them; nil
+// without words.
+func anyOf(words []string) *regexp.Regexp {
+	var quoted []string
+	for _, word := range words {
+		if parts := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }); len(parts) > 0 {
+			quoted = append(quoted, regexp.QuoteMeta(parts[0]))
+		}
+	}
+	if len(quoted) == 0 {
+		return nil
+	}
+	return regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:` + strings.Join(quoted, "|") + `)`)
+}

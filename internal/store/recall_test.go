@@ -10,7 +10,7 @@ import (
 )
 
 func recall(t *testing.T, b *bundle) {
-	for i, text := range []string{"The harbour has a red lighthouse", "Ana likes tea with mılk", `what "quoted OR (words' do`, strings.Repeat("long ", 30_000)} {
+	for i, text := range []string{"The harbour has a red lighthouse", "Ana likes tea with mılk", `what "quoted OR (words' do`, strings.Repeat("long ", 30_000), strings.Repeat("ä ", 500) + "(Needle!)" + strings.Repeat(" ö", 500)} {
 		id := string(rune('a' + i))
 		in := message(id)
 		in.Text = text
@@ -48,4 +48,7 @@ func recall(t *testing.T, b *bundle) {
 	found, err = b.Recall(t.Context(), "scope-ana", "", []string{"long"}, 10)
 	require.NoError(t, err)
 	require.Less(t, len(found[0].Snippet), 1000)
+	found, err = b.Recall(t.Context(), "scope-ana", "", []string{"eed", "NEEDLE"}, 10)
+	require.NoError(t, err)
+	require.Regexp(t, `^… .{50,100}\(Needle!\).{50,200} …$`, found[0].Snippet)
 }

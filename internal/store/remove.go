@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -21,14 +22,25 @@ const deliveryAge = 48 * time.Hour
 
 // work describes the unfinished work of a session s; empty if idle. $1 is the time
 // since which undelivered replies count.
-const work = `CASE
+var work = fmt.Sprintf(workFormat, "")
+
+// workFormat is work that counts waiting messages under a condition.
+const workFormat = `CASE
 	WHEN EXISTS (SELECT 1 FROM turns WHERE turns.session = s.key AND turns.status = 'running') THEN 'a turn is running'
-	WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = s.key AND inbox.turn IS NULL) THEN 'a message is waiting for its turn'
+	WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.session = s.key AND inbox.turn IS NULL %s) THEN 'a message is waiting for its turn'
 	WHEN EXISTS (SELECT 1 FROM subagents WHERE (subagents.parent = s.key OR subagents.session = s.key)
 		AND subagents.status = 'running') THEN 'a subagent is running'
-	WHEN EXISTS (SELECT 1 FROM turns JOIN outbox ON outbox.turn = turns.id
-		WHERE turns.session = s.key AND outbox.state IN ('pending', 'kept') AND outbox.created_at >= $1) THEN 'a reply is not delivered yet'
+	WHEN EXISTS (SELECT 1 FROM outbox WHERE outbox.session = s.key AND outbox.state <> 'sent'
+		AND outbox.state <> 'failed' AND outbox.created_at >= $1) THEN 'a reply is not delivered yet'
 	ELSE '' END`
+
+// Idle reports whether a session, which need not exist, has no unfinished work but messages
+// accepted since a time.
+func (s *Store) Idle(ctx context.Context, session string, since time.Time) (bool, error) {
+	doing, err := get(ctx, s, "look for work of "+session, scanText, `SELECT `+fmt.Sprintf(workFormat, "AND inbox.accepted_at < $3")+
+		` FROM (SELECT CAST($2 AS TEXT) AS key) s`, now().Add(-deliveryAge), session, since)
+	return doing == "", err
+}
 
 // Removal is a part of a session to remove: its oldest turns, or a subagent's, with
 // what belongs to them outside of the store.
@@ -40,11 +52,24 @@ type Removal struct {
 	before   time.Time
 }
 
-// Unused returns idle sessions last used before a time, least recently used first.
-func (s *Store) Unused(ctx context.Context, before time.Time, limit int) ([]string, error) {
-	return list(ctx, s, "read unused sessions", scanText, `SELECT key FROM sessions s WHERE updated_at < $2 AND `+work+` = ''
-		ORDER BY updated_at, key LIMIT $3`, now().Add(-deliveryAge), before, limit)
+// Unused returns idle sessions last used before a time, least recently used first. It
+// starts with those after a given one; a zero one is before all.
+func (s *Store) Unused(ctx context.Context, before time.Time, after Used, limit int) ([]Used, error) {
+	return list(ctx, s, "read unused sessions", scanUsed, `SELECT key, updated_at FROM sessions s
+		WHERE updated_at < $2 AND (updated_at, key) > ($3, $4) AND `+work+` = ''
+		ORDER BY updated_at, key LIMIT $5`, now().Add(-deliveryAge), before, after.At, after.Session, limit)
 }
+
+// Used says when a session was used last.
+type Used struct {
+	Session string
+	At      time.Time
+}
+
+func scanUsed(rows *sql.Rows) (u Used, err error) { return u, rows.Scan(&u.Session, stamp{&u.At}) }
+
+// ofTurn selects the rows of the inbox that the turn $1 consumed.
+const ofTurn = `id IN (SELECT source FROM messages WHERE messages.turn = $1 AND rank = 0 UNION ALL SELECT $1) AND turn = $1`
 
 // Removable returns the next part of a session to remove, at most limit turns. Callers
 // alternate it with Remove until it returns ErrNotFound. ErrSessionBusy if the session
@@ -71,7 +96,7 @@ func (r *runner) removable(ctx context.Context, session string, before time.Time
 		return Removal{}, err
 	}
 	for _, turn := range part.Turns {
-		messages, err := many(ctx, r, scanText, `SELECT id FROM inbox WHERE session = $1 AND turn = $2`, session, turn)
+		messages, err := many(ctx, r, scanText, `SELECT id FROM inbox WHERE `+ofTurn, turn)
 		if err != nil {
 			return Removal{}, err
 		}
@@ -119,6 +144,9 @@ func (s *Store) Remove(ctx context.Context, part Removal) error {
 		if err := tx.atRest(ctx, part.Session, part.before); err != nil {
 			return err
 		}
+		if err := tx.each(ctx, part.Session, `DELETE FROM unconsolidated WHERE session = $1`); err != nil {
+			return err
+		}
 		prompts := map[string]bool{}
 		for _, id := range part.Turns {
 			t, err := tx.turn(ctx, id, "")
@@ -154,8 +182,8 @@ func (r *runner) lockSession(ctx context.Context, session string) error {
 }
 
 func (r *runner) removeTurn(ctx context.Context, t turnRow) error {
-	_, err := r.exec(ctx, `UPDATE inbox SET turn = $3, text = '', sender = '', sender_name = '', platform_id = '', files = '', enriched = ''
-		WHERE session = $1 AND turn = $2`, t.Session, t.ID, removedTurn)
+	_, err := r.exec(ctx, `UPDATE inbox SET turn = $2, text = '', sender = '', sender_name = '', platform_id = '', files = '', enriched = ''
+		WHERE `+ofTurn, t.ID, removedTurn)
 	if err != nil {
 		return err
 	}
@@ -172,6 +200,7 @@ func (r *runner) removeSession(ctx context.Context, session string) error {
 		`DELETE FROM inbox WHERE turn IS NULL AND session IN (SELECT session FROM subagents WHERE parent = $1)`,
 		`DELETE FROM subagents WHERE parent = $1 OR session = $1`,
 		`DELETE FROM consolidations WHERE session = $1`,
+		`DELETE FROM chats WHERE session = $1`,
 		`DELETE FROM jobs WHERE session = $1 AND ended_at > 0 AND NOT scheduled`,
 		`DELETE FROM sessions WHERE key = $1`)
 }

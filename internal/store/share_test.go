@@ -28,7 +28,7 @@ func lists(t *testing.T, b *bundle) {
 	require.Empty(t, rows)
 	running, err := b.RunningSessions(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []string{"test:c2"}, running)
+	require.Equal(t, []string{"test:c1", "test:c2"}, running, "the first has replies to deliver")
 
 	in := step("x1", 1, "x1")
 	in.Session = other.Session

@@ -15,6 +15,8 @@ import (
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/holdfast-ai/holdfast/internal/checkpoint"
 )
 
 // sqliteReaders is how many reads run at the same time.
@@ -24,6 +26,8 @@ const sqliteReaders = 4
 type sqliteDB struct {
 	path        string
 	write, read *sql.DB
+	// stopCheckpoints ends the checkpoints in the background.
+	stopCheckpoints func()
 	// mode is the mode of the writing connection, owned by its holder. A new connection
 	// is synchronous: mode may then be wrongly asyncCommit, which only costs a sync.
 	mode commitMode
@@ -47,7 +51,7 @@ func openSQLite(ctx context.Context, opts Options) (_ *sqliteDB, err error) {
 
 	d.write, err = sql.Open("sqlite", d.dsn(url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "journal_size_limit(67108864)", "synchronous(FULL)"},
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "journal_size_limit(67108864)", "synchronous(FULL)", "wal_autocheckpoint(" + checkpoint.Pages + ")"},
 	}))
 	if err != nil {
 		return nil, err
@@ -61,6 +65,9 @@ func openSQLite(ctx context.Context, opts Options) (_ *sqliteDB, err error) {
 	d.read.SetMaxIdleConns(sqliteReaders)
 	if err := migrate(ctx, d.write, goose.DialectSQLite3, "sqlite", opts.Logger); err != nil {
 		return nil, errors.Join(d.explain(err), d.close())
+	}
+	if d.stopCheckpoints, err = checkpoint.Run(ctx, d.dsn(nil)); err != nil {
+		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
@@ -150,4 +157,9 @@ func (d *sqliteDB) explain(err error) error {
 	return fmt.Errorf("%s: %w: %s", d.path, err, advice)
 }
 
-func (d *sqliteDB) close() error { return errors.Join(d.read.Close(), d.write.Close()) }
+func (d *sqliteDB) close() error {
+	if d.stopCheckpoints != nil {
+		d.stopCheckpoints()
+	}
+	return errors.Join(d.read.Close(), d.write.Close())
+}

@@ -23,7 +23,7 @@ func TestSQLite(t *testing.T) {
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	storetest.Postgres(t)
-	conform(t, storetest.Postgres)
+	conform(t, func(t *testing.T) string { return storetest.Postgres(t) })
 }
 
 func TestOpenMakesTheFolderAndAPrivateFile(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // ErrTooMany reports that the limit of active subagents or jobs is reached.
@@ -104,12 +105,12 @@ func reportMessage(a domain.Subagent) domain.Inbound {
 	if a.Status == domain.SubagentFailed {
 		outcome = "failed"
 	}
-	text := fmt.Sprintf("[Report of the subagent %q (%s), which %s]\nTask: %s\n\nResult:\n%s\n\n"+
+	report := fmt.Sprintf("[Report of the subagent %q (%s), which %s]\nTask: %s\n\nResult:\n%s\n\n"+
 		"[Tell the user in one or two sentences the outcome, in plain words. Do not mention subagents or IDs.]",
-		a.Label, domain.ShortID(a.ID), outcome, a.Task, a.Report)
+		text.Line(a.Label), domain.ShortID(a.ID), outcome, text.Escape(a.Task), text.Escape(a.Report))
 	return domain.Inbound{
 		ID: domain.ReportMessage(a.ID), Session: a.Parent, Channel: a.Route.Channel, Chat: a.Route.Chat, Thread: a.Route.Thread,
-		Push: a.Route.Push, Queue: true, Sender: a.Route.Sender, SenderName: a.SenderName, Text: text, Child: a.ID, SentAt: now(),
+		Push: a.Route.Push, Queue: true, Sender: a.Route.Sender, SenderName: a.SenderName, Text: report, Child: a.ID, SentAt: now(),
 	}
 }
 

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/text"
 )
 
 // turnRow is a turn with the columns that only the store uses.
@@ -62,16 +64,21 @@ func (r *runner) insertTurn(ctx context.Context, t turnRow) (turnRow, error) {
 // updateTurn stores the fields of a turn that may change. Its row must be locked.
 func (r *runner) updateTurn(ctx context.Context, t turnRow) error {
 	_, err := r.exec(ctx, `UPDATE turns SET status = $2, push = $3, reply = $4, outbox = $5, ended_at = $6,
-		prompt_tokens = $7, completion_tokens = $8, steps = $9, prompt = $10, cost = $11, unpriced = $12 WHERE id = $1`,
+		prompt_tokens = $7, completion_tokens = $8, steps = $9, prompt = $10, cost = $11, unpriced = $12,
+		workflow_id = $13, run_id = $14 WHERE id = $1`,
 		t.ID, string(t.Status), t.push, t.Reply, t.Outbox, t.EndedAt,
-		t.PromptTokens, t.CompletionTokens, t.Steps, t.prompt, t.Cost, t.Unpriced)
+		t.PromptTokens, t.CompletionTokens, t.Steps, t.prompt, t.Cost, t.Unpriced, t.WorkflowID, t.RunID)
 	return err
 }
 
-// end closes t and puts its reply into the outbox if a message asks for delivery and
-// the turn has not written to that chat itself. The caller stores t.
+// end closes t, all of whose messages are stored, and puts its reply into the outbox if a
+// message asks for delivery and the turn has not written to that chat itself. The caller
+// stores t.
 func (r *runner) end(ctx context.Context, t *turnRow, status domain.TurnStatus, reply string, silent bool) error {
 	t.Status, t.Reply, t.EndedAt = status, clean(reply), now()
+	if err := r.countUnconsolidated(ctx, t.Turn); err != nil {
+		return err
+	}
 	if silent || !t.push {
 		return nil
 	}
@@ -144,8 +151,9 @@ func (r *runner) take(ctx context.Context, in BeginInput) (taken, error) {
 			},
 			channel: in.Channel, chat: first.Chat, thread: first.Thread, push: push,
 		})
-	case push && !got.turn.push:
-		got.turn.push = true
+	case push && !got.turn.push, got.turn.RunID != in.RunID && in.RunID != "":
+		got.turn.push = got.turn.push || push
+		got.turn.WorkflowID, got.turn.RunID = cmp.Or(in.WorkflowID, got.turn.WorkflowID), cmp.Or(in.RunID, got.turn.RunID)
 		err = r.updateTurn(ctx, got.turn)
 	}
 	if err != nil {
@@ -183,7 +191,7 @@ func (r *runner) insertUsers(ctx context.Context, rows []domain.Message, turn st
 		}
 		m, _, err := r.insertMessage(ctx, domain.Message{
 			Turn: turn, Step: step, Index: index, Role: domain.RoleUser,
-			Content: in.Said(), Sender: in.Sender, SenderName: in.Name(), Source: in.ID,
+			Content: said(in), Sender: in.Sender, SenderName: in.Name(), Source: in.ID,
 		})
 		if err != nil {
 			return nil, err
@@ -203,4 +211,16 @@ func lastStep(rows []domain.Message) int {
 		}
 	}
 	return last
+}
+
+// said returns a message's text as the model reads it.
+func said(in domain.Inbound) string {
+	switch {
+	case in.Enriched != nil:
+		return in.Enriched.Text
+	case in.IsOurs():
+		return in.Text
+	default:
+		return text.Escape(in.Text)
+	}
 }

@@ -2,13 +2,28 @@
 package text
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Line returns s on one line: white space becomes single spaces.
-func Line(s string) string { return strings.Join(strings.Fields(s), " ") }
+// Line returns s on one line: white space and control characters become single spaces. It
+// drops characters that change the direction of text.
+func Line(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }
+
+// visible is [Printable] without replacement characters.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r) && r != '\n' && r != '\t':
+			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, s)
+}
 
 // FirstRunes returns at most the first n characters of s.
 func FirstRunes(s string, n int) string {
@@ -68,4 +83,12 @@ func Printable(s string) string {
 		}
 		return r
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
+// Count is a number of things: "1 turn", "2 turns".
+func Count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }

@@ -30,6 +30,18 @@ const (
 // attempt, took effect. The model is told; the call is not repeated.
 var ErrOutcomeUnknown = errors.New("outcome unknown: the call was interrupted and may or may not have taken effect; check before doing it again")
 
+// ElsewhereError means that the call belongs to another place, where it is repeated.
+type ElsewhereError struct {
+	Place     string // as in [Call.Tried]
+	Otherwise error  // what the model is told if that place does not answer
+}
+
+// Error implements error.
+func (e *ElsewhereError) Error() string { return e.Otherwise.Error() }
+
+// Unwrap returns what the model is told if the place does not answer.
+func (e *ElsewhereError) Unwrap() error { return e.Otherwise }
+
 // Journal durably records what a call is about to do.
 type Journal interface {
 	// Intend stores intent under the call's key and part unless one is stored. It
@@ -42,6 +54,7 @@ type Call struct {
 	Key       string          // unique, the same in every attempt: "turn.step.index"
 	Session   string          // session key
 	Attempt   int             // counted from 1; for logs only
+	Tried     []string        // places where the call was sent: this one, or some that do not answer
 	Arguments json.RawMessage // a JSON object
 	Journal   Journal
 	Progress  func(text string) // shows progress to people; may be nil
@@ -64,12 +77,18 @@ type Tool struct {
 	Spec     llm.ToolSpec
 	Kind     Kind
 	ReadOnly bool // may run in parallel with other read-only calls
+	// Detached marks a call that waits for what goes on without it: a worker that stops
+	// gives it up at once.
+	Detached bool
 	// Destructive marks a third-party tool that may destroy data.
 	Destructive bool
 	Timeout     time.Duration // of a call; 0 means one minute
 	// Main names the argument that people are shown instead of all arguments; may be
 	// empty.
 	Main string
+	// SubjectOf, if set, returns what a call with these arguments, which may be invalid, is
+	// about, for approval rules. See [Tool.Subject].
+	SubjectOf func(arguments json.RawMessage) Subject
 	// TimeoutOf, if set, returns the timeout of a call with these arguments, which may
 	// be invalid.
 	TimeoutOf func(arguments json.RawMessage) time.Duration

@@ -63,7 +63,7 @@ func exportMessage(m domain.Message) message {
 	}
 	line := message{
 		Role: string(m.Role), Content: &content, ToolCallID: m.CallID, Name: m.Name, Reasoning: m.Reasoning, Failed: m.Failed,
-		Sender: m.Sender, SenderName: m.SenderName, Timestamp: looseTime{Time: m.CreatedAt},
+		Sender: m.Sender, SenderName: m.SenderName, Timestamp: looseTime{Time: m.CreatedAt}, Turn: m.Turn,
 	}
 	if content == "" && len(m.ToolCalls) > 0 {
 		line.Content = nil

@@ -43,6 +43,7 @@ type message struct {
 	SenderName string          `json:"sender_name,omitempty"`
 	Failed     bool            `json:"failed,omitempty"`
 	Media      json.RawMessage `json:"media,omitempty"` // paths or URLs of attachments
+	Turn       string          `json:"turn,omitempty"`  // ID of its turn, in files of [Write]
 
 	line int
 }

@@ -33,8 +33,9 @@ type turnMaker struct {
 	step   int       // of its last completion
 }
 
-// importTurns returns the turns of a file. Turn IDs derive from the session and the
-// content, so importing a turn again yields the same ID.
+// importTurns returns the turns of a file. Turns that were exported from the same session
+// keep their IDs. Those of others derive from the session and the content. Either way,
+// importing a turn again yields the same ID.
 func importTurns(file *File, key string, scope func(sender string) string) []store.ImportTurn {
 	k := turnMaker{file: file, key: key, scope: scope, made: map[string]int{}}
 	for i, m := range file.messages {
@@ -63,8 +64,15 @@ func (k *turnMaker) user(m message, past bool) {
 	if text == "" && m.text() != "" { // only context
 		return
 	}
-	k.open(past, k.scope(m.Sender))
-	k.add(m, domain.Message{Step: 1, Role: domain.RoleUser, Content: text, Sender: m.Sender, SenderName: m.SenderName})
+	joins := m.Turn != "" && len(k.digest) > 0 && k.digest[0].Turn == m.Turn
+	if !joins {
+		k.open(past, k.scope(m.Sender))
+	}
+	row := domain.Message{Step: k.step + 1, Role: domain.RoleUser, Content: text, Sender: m.Sender, SenderName: m.SenderName}
+	if last := k.last(); last != nil && last.Role == domain.RoleUser {
+		row.Index = last.Index + 1
+	}
+	k.add(m, row)
 }
 
 func (k *turnMaker) completion(m message, past bool) {
@@ -167,6 +175,9 @@ func (k *turnMaker) close() {
 	digest := hex.EncodeToString(h.Sum(nil))
 	k.made[digest]++
 	turn.ID = domain.MessageID("import", k.key, fmt.Sprintf("%s %d", digest, k.made[digest]))
+	if exported := k.digest[0].Turn; exported != "" && k.file.head.Metadata[sessionKey] == k.key {
+		turn.ID = exported
+	}
 
 	type position struct{ step, index int }
 	results := map[position]int{}

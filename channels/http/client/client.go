@@ -12,10 +12,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels/http"
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/health"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -28,15 +30,39 @@ const (
 
 // Client calls the API. Its errors are [remote.Error]s. Safe for concurrent use.
 type Client struct {
-	base  string
+	base  atomic.Value // string
 	token string
 	http  *nethttp.Client
+	find  func(context.Context) string // nil: the server does not move
 }
 
 // New returns a client for the API at baseURL, such as http://127.0.0.1:8090. The
 // token may be empty.
 func New(baseURL, token string) *Client {
-	return &Client{base: strings.TrimRight(baseURL, "/"), token: token, http: &nethttp.Client{}}
+	c := &Client{token: token, http: &nethttp.Client{}}
+	c.base.Store(strings.TrimRight(baseURL, "/"))
+	return c
+}
+
+// NewFinding returns a client like [New]. After a call without an answer it asks find where
+// the server is now; an empty URL means that it is not to be found.
+func NewFinding(baseURL, token string, find func(context.Context) string) *Client {
+	c := New(baseURL, token)
+	c.find = find
+	return c
+}
+
+// url returns the URL of a path.
+func (c *Client) url(path string) string { return c.base.Load().(string) + path }
+
+// unanswered is the error of a call that got no answer.
+func (c *Client) unanswered(ctx context.Context, err error) error {
+	if c.find != nil && ctx.Err() == nil {
+		if found := c.find(ctx); found != "" {
+			c.base.Store(strings.TrimRight(found, "/"))
+		}
+	}
+	return &remote.Error{Service: service, Err: err}
 }
 
 // Send submits a message in one attempt. Repeating it with the same ID is safe. The
@@ -73,6 +99,26 @@ func (c *Client) Health(ctx context.Context) (http.Health, error) {
 	return health, err
 }
 
+// Ready returns what the process says about itself and the services that it needs.
+func (c *Client) Ready(ctx context.Context) (health.Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	r, err := nethttp.NewRequestWithContext(ctx, nethttp.MethodGet, c.url("/readyz"), nil)
+	if err != nil {
+		return health.Report{}, fmt.Errorf("make request: %w", err)
+	}
+	response, err := c.http.Do(r) // it is an answer, whatever its status
+	if err != nil {
+		return health.Report{}, c.unanswered(ctx, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var report health.Report
+	if err := json.NewDecoder(io.LimitReader(response.Body, answerLimit)).Decode(&report); err != nil {
+		return health.Report{}, &remote.Error{Service: service, Err: fmt.Errorf("decode answer: %w", err)}
+	}
+	return report, nil
+}
+
 // call sends request as JSON unless it is nil, and decodes the answer.
 func (c *Client) call(ctx context.Context, method, path string, request, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -98,7 +144,7 @@ func (c *Client) do(ctx context.Context, method, path string, request any) (*net
 		}
 		body = bytes.NewReader(encoded)
 	}
-	r, err := nethttp.NewRequestWithContext(ctx, method, c.base+path, body)
+	r, err := nethttp.NewRequestWithContext(ctx, method, c.url(path), body)
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}
@@ -108,7 +154,7 @@ func (c *Client) do(ctx context.Context, method, path string, request any) (*net
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
-		return nil, &remote.Error{Service: service, Err: err}
+		return nil, c.unanswered(ctx, err)
 	}
 	if response.StatusCode/100 == 2 {
 		return response, nil

@@ -146,9 +146,10 @@ func TestFollowOutlivesTheServer(t *testing.T) {
 	require.Equal(t, event.Text, (<-events).Kind)
 	stop()
 	require.NoError(t, backend.Await(ctx, func(c channeltest.Counts) bool { return c.Watching == 0 }))
-	require.Equal(t, event.Reset, (<-events).Kind)
+	require.Equal(t, event.Disconnected, (<-events).Kind)
 
 	serve(t, addr, backend)
+	require.Equal(t, event.Reset, (<-events).Kind)
 	require.Equal(t, event.Event{Kind: event.Text, Text: "Hel", Step: 1}, <-events)
 	backend.End(id, channeltest.Answer{Reply: "Hello"})
 	got := <-followed

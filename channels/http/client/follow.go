@@ -27,20 +27,24 @@ const (
 var errSilent = errors.New("no data for a minute")
 
 // Follow waits until the message with this ID has ended and reports its events,
-// except [event.Done], to on, which may be nil. It reconnects until ctx ends and then
-// reports [event.Reset], since events may have been missed. It gives up early only if
-// the server refuses the token or does not know the message.
+// except [event.Done], to on, which may be nil. It reconnects until ctx ends: it reports
+// [event.Disconnected] once and, when it is connected again, [event.Reset], since events may
+// have been missed. It gives up early only if the server refuses the token or does not know
+// the message.
 func (c *Client) Follow(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
 	if on == nil {
 		on = func(event.Event) {}
 	}
-	pause := firstPause
+	pause, lost := firstPause, false
 	for {
 		connected := false
-		message, err := c.stream(ctx, id, func(e event.Event) {
+		message, err := c.stream(ctx, id, func() {
 			connected = true
-			on(e)
-		})
+			if lost {
+				lost = false
+				on(event.Event{Kind: event.Reset})
+			}
+		}, on)
 		if err == nil {
 			return message, nil
 		}
@@ -50,20 +54,22 @@ func (c *Client) Follow(ctx context.Context, id string, on func(event.Event)) (d
 		if connected {
 			pause = firstPause
 		}
+		if !lost && ctx.Err() == nil {
+			lost = true
+			on(event.Event{Kind: event.Disconnected})
+		}
 		select {
 		case <-ctx.Done():
 			return domain.Reply{}, ctx.Err()
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, lastPause)
-		if connected {
-			on(event.Event{Kind: event.Reset})
-		}
 	}
 }
 
-// stream reads the events of one connection, up to "done".
-func (c *Client) stream(ctx context.Context, id string, on func(event.Event)) (domain.Reply, error) {
+// stream reads the events of one connection, up to "done". It calls connected before the
+// first.
+func (c *Client) stream(ctx context.Context, id string, connected func(), on func(event.Event)) (domain.Reply, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watchdog := time.AfterFunc(silence, func() { cancel(errSilent) })
@@ -73,6 +79,7 @@ func (c *Client) stream(ctx context.Context, id string, on func(event.Event)) (d
 		return domain.Reply{}, err
 	}
 	defer func() { _ = response.Body.Close() }()
+	connected()
 
 	lines := bufio.NewReader(response.Body)
 	name := ""

@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
@@ -21,7 +22,8 @@ type Engine struct {
 
 	mu      sync.Mutex
 	refuse  func(protocol.MessageRef) error
-	states  map[string]enumspb.WorkflowExecutionStatus
+	runs    map[string]*workflowpb.WorkflowExecutionInfo // the last of each workflow
+	busy    map[string]bool                              // workflows with an activity under way
 	signals []protocol.MessageRef
 	options []client.StartWorkflowOptions
 }
@@ -46,26 +48,65 @@ func (e *Engine) SignalWithStartWorkflow(
 }
 
 // DescribeWorkflowExecution implements [client.Client].
-func (e *Engine) DescribeWorkflowExecution(_ context.Context, workflowID, _ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+func (e *Engine) DescribeWorkflowExecution(_ context.Context, workflowID, runID string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	state, known := e.states[workflowID]
-	if !known {
+	run, known := e.runs[workflowID]
+	if !known || runID != "" && runID != run.GetExecution().GetRunId() {
 		return nil, serviceerror.NewNotFound("no such workflow")
 	}
-	return &workflowservice.DescribeWorkflowExecutionResponse{
-		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Status: state},
-	}, nil
+	described := &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: run}
+	if e.busy[workflowID] {
+		described.PendingActivities = []*workflowpb.PendingActivityInfo{{}}
+	}
+	return described, nil
 }
 
 // SetState sets the state of a workflow. Others are unknown.
 func (e *Engine) SetState(workflowID string, state enumspb.WorkflowExecutionStatus) {
+	e.SetRun(workflowID, "", "", state)
+}
+
+// SetRun sets the state and ID of a workflow's last run, and the ID of the run with which
+// the chain that it continues began. Others are unknown.
+func (e *Engine) SetRun(workflowID, runID, first string, state enumspb.WorkflowExecutionStatus) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.states == nil {
-		e.states = map[string]enumspb.WorkflowExecutionStatus{}
+	if e.runs == nil {
+		e.runs = map[string]*workflowpb.WorkflowExecutionInfo{}
 	}
-	e.states[workflowID] = state
+	e.runs[workflowID] = &workflowpb.WorkflowExecutionInfo{
+		Execution: &commonpb.WorkflowExecution{WorkflowId: workflowID, RunId: runID}, FirstRunId: first, Status: state,
+	}
+}
+
+// SetBusy gives a workflow's last run an activity that is under way.
+func (e *Engine) SetBusy(workflowID string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.busy == nil {
+		e.busy = map[string]bool{}
+	}
+	e.busy[workflowID] = true
+}
+
+// ListWorkflow implements [client.Client]: it lists the runs that are running.
+func (e *Engine) ListWorkflow(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	page := &workflowservice.ListWorkflowExecutionsResponse{}
+	for _, run := range e.runs {
+		if run.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+			page.Executions = append(page.Executions, run)
+		}
+	}
+	return page, nil
+}
+
+// TerminateWorkflow implements [client.Client].
+func (e *Engine) TerminateWorkflow(_ context.Context, workflowID, runID, _ string, _ ...any) error {
+	e.SetRun(workflowID, runID, runID, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED)
+	return nil
 }
 
 // ScheduleClient implements [client.Client].

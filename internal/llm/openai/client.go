@@ -46,6 +46,7 @@ func OptionsFor(choice llm.Choice) Options {
 type Client struct {
 	opts     Options
 	config   openai.ClientConfig
+	base     string // URL for people, without a password
 	errStall error
 	errTime  error
 }
@@ -73,6 +74,7 @@ func New(opts Options) (*Client, error) {
 	return &Client{
 		opts:     opts,
 		config:   config,
+		base:     base.Redacted(),
 		errStall: fmt.Errorf("no data for %s", opts.StallTimeout),
 		errTime:  fmt.Errorf("not done after %s", opts.Timeout),
 	}, nil

@@ -25,6 +25,9 @@ const (
 	drainTime  = 50 * time.Millisecond
 	// graceTime is how long a stream may be silent after its finish reason.
 	graceTime = 5 * time.Second
+	// connectTimeout is how long a provider has to accept a connection. It is short because
+	// the user is told only then that the provider is away; there are further attempts.
+	connectTimeout = 4 * time.Second
 )
 
 // fields are JSON fields of a request message.
@@ -195,7 +198,7 @@ func (e *eventReader) Read(p []byte) (int, error) {
 // newHTTPClient returns a client that keeps as many connections as there may be
 // sessions, and leaves all waiting to the call's timers.
 func newHTTPClient() *http.Client {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}
 	return &http.Client{Transport: &http.Transport{
 		Proxy:               http.ProxyFromEnvironment, // never used for loopback
 		DialContext:         dialer.DialContext,
@@ -203,7 +206,7 @@ func newHTTPClient() *http.Client {
 		MaxIdleConns:        256,
 		MaxIdleConnsPerHost: 256,
 		IdleConnTimeout:     90 * time.Second,
-		TLSHandshakeTimeout: 10 * time.Second,
+		TLSHandshakeTimeout: connectTimeout,
 		DisableCompression:  true, // some servers hold back compressed streams
 	}}
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -38,6 +40,10 @@ func (c *Client) failure(ctx, callCtx context.Context, x *exchange, err error) e
 	said := asServiceError(err)
 	if said == nil {
 		out.Err = c.redact(err)
+		if isUnreachable(err) {
+			out.Err = c.redact(fmt.Errorf("%s cannot be reached: check that it runs, the network, and providers.%s.base_url (%w)",
+				c.base, c.opts.Service, remote.WithoutURL(err)))
+		}
 		return out
 	}
 	out.Status, out.Err = said.effectiveStatus(), c.redact(said)
@@ -48,6 +54,15 @@ func (c *Client) failure(ctx, callCtx context.Context, x *exchange, err error) e
 		out.Err = fmt.Errorf("%w: %w", llm.ErrNoImages, out.Err)
 	}
 	return out
+}
+
+// isUnreachable reports whether no connection to the provider, or to the proxy, was made.
+func isUnreachable(err error) bool {
+	if refused, ok := errors.AsType[*net.OpError](err); ok && (refused.Op == "dial" || refused.Op == "proxyconnect") {
+		return true
+	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return untrusted
 }
 
 // redact removes the API key from an error that quotes it. Very short keys are

@@ -17,7 +17,7 @@ import (
 // Text returns the metrics that m serves.
 func Text(t testing.TB, m *metrics.Metrics) string {
 	t.Helper()
-	server, err := m.Serve(t.Context(), "127.0.0.1:0", slog.New(slog.DiscardHandler))
+	server, err := m.Serve(t.Context(), "127.0.0.1:0", nil, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer server.Close()
 	return Scrape(t, server.URL())

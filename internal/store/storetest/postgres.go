@@ -42,7 +42,7 @@ var shared struct {
 // is started for the first test that asks and stopped after the last that still
 // uses it; a parent test that asks keeps it for its subtests. Where no server is
 // installed the test is skipped, or failed if CI is "true".
-func Postgres(t *testing.T) string {
+func Postgres(t testing.TB) string {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
@@ -72,6 +72,19 @@ func Postgres(t *testing.T) string {
 	return shared.server.dsn(name)
 }
 
+// Restart ends the server of this test process with a signal and starts it again: SIGINT
+// closes its connections, SIGQUIT makes it crash. All tests that use it are affected.
+func Restart(t *testing.T, signal syscall.Signal) {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	bin, err := binaries()
+	require.NoError(t, err)
+	require.NoError(t, shared.server.cmd.Process.Signal(signal))
+	<-shared.server.exited //nolint:errcheck // a crash was asked for
+	require.NoError(t, shared.server.serve(bin))
+}
+
 // server is a PostgreSQL server on a Unix socket, all of it in one folder.
 type server struct {
 	dir    string
@@ -89,7 +102,10 @@ func start() (*server, error) {
 		return nil, err
 	}
 	s := &server{dir: dir, exited: make(chan error, 1)}
-	if err := s.run(bin); err != nil {
+	if err = s.init(bin); err == nil {
+		err = s.serve(bin)
+	}
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
@@ -111,22 +127,32 @@ func binaries() (string, error) {
 	return filepath.Dir(path), nil
 }
 
-func (s *server) run(bin string) error {
+func (s *server) data() string { return filepath.Join(s.dir, "data") }
+
+// init creates the server's files.
+func (s *server) init(bin string) error {
 	attr, err := s.unprivileged()
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(s.dir, "data")
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"),
-		"--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync")
+		"--pgdata", s.data(), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync")
 	initdb.Dir, initdb.SysProcAttr = s.dir, attr
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
+	return nil
+}
 
-	s.cmd = exec.CommandContext(context.Background(), filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir,
+// serve starts the server and returns once it takes connections.
+func (s *server) serve(bin string) error {
+	attr, err := s.unprivileged()
+	if err != nil {
+		return err
+	}
+	s.cmd = exec.CommandContext(context.Background(), filepath.Join(bin, "postgres"), "-D", s.data(), "-k", s.dir,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=16MB")
 	s.cmd.Dir, s.cmd.SysProcAttr = s.dir, attr
 	log, err := s.cmd.StderrPipe()

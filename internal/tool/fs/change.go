@@ -60,11 +60,11 @@ func (p place) settle(ctx context.Context, key string, c change, noted intent, f
 	}
 	switch {
 	case c.remove:
-		err = p.remove(want)
+		err = p.remove(ctx, want)
 	case p.memoryPath() != "":
 		err = p.replaceMemory(ctx, c, want)
 	default:
-		err = p.replace(key, c, want)
+		err = p.replace(ctx, key, c, want)
 	}
 	if known := errors.Is(err, tool.ErrRetry) || errors.Is(err, tool.ErrOutcomeUnknown); err != nil && !known {
 		err = explain(p.show(p.name), err)

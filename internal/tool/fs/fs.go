@@ -3,6 +3,7 @@
 package fs
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,8 +45,28 @@ func New(o Options) ([]tool.Tool, error) {
 	}
 	for i := range tools {
 		tools[i].ReadOnly = tools[i].Kind == tool.Repeatable
+		tools[i].SubjectOf = t.subject
 	}
 	return tools, nil
+}
+
+// subject returns the paths that a call names.
+func (t tree) subject(arguments json.RawMessage) tool.Subject {
+	var args struct{ Path, Patch string }
+	// Invalid arguments name no path; Run reports them.
+	_ = json.Unmarshal(arguments, &args)
+	if args.Patch == "" {
+		return tool.PathSubject(t.dir, args.Path)
+	}
+	sections, _ := parsePatch(args.Patch)
+	var paths []string
+	for _, s := range sections {
+		paths = append(paths, s.path)
+		if s.moveTo != "" {
+			paths = append(paths, s.moveTo)
+		}
+	}
+	return tool.PathSubject(t.dir, paths...)
 }
 
 func newTree(o Options) (tree, error) {

@@ -2,15 +2,13 @@ package fs
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/holdfast-ai/holdfast/internal/safefile"
 	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
@@ -39,19 +37,13 @@ func (t tree) listDir(_ context.Context, _ tool.Call, args listArgs) (tool.Resul
 	if !info.IsDir() {
 		return tool.Result{}, fmt.Errorf("%s is not a directory; use read_file", shown)
 	}
-	dir, err := p.root.Open(p.name)
+	entries, err := safefile.ReadDir(p.root, p.name, scanLimit)
 	if err != nil {
-		return tool.Result{}, explain(shown, err)
-	}
-	defer dir.Close()
-	entries, err := dir.ReadDir(scanLimit)
-	if err != nil && !errors.Is(err, io.EOF) {
 		return tool.Result{}, explain(shown, err)
 	}
 	if len(entries) == 0 {
 		return tool.Result{Text: shown + " is empty"}, nil
 	}
-	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 
 	var out strings.Builder
 	for i, entry := range entries {

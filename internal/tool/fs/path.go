@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/holdfast-ai/holdfast/internal/tool"
 )
 
 const pathLimit = 4096 // bytes; Linux's limit
@@ -48,7 +50,7 @@ func (t tree) at(path string) (place, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.real, path)
 	}
-	path = withoutLinks(filepath.Clean(path))
+	path = tool.WithoutLinks(path) // [os.Root] refuses absolute links
 	for _, kernel := range kernelTrees {
 		if _, in := within(kernel, path); in {
 			return place{}, fmt.Errorf("%s is refused: the file tools cannot access %s", path, kernel)
@@ -98,17 +100,4 @@ func (p place) show(name string) string {
 func within(dir, path string) (string, bool) {
 	rel, err := filepath.Rel(dir, path)
 	return rel, err == nil && filepath.IsLocal(rel)
-}
-
-// withoutLinks resolves the symbolic links in the existing part of path. [os.Root]
-// refuses absolute links, which unrestricted paths may contain.
-func withoutLinks(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(withoutLinks(parent), filepath.Base(path))
 }

@@ -2,6 +2,7 @@ package fs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +15,7 @@ import (
 
 // replace atomically replaces the file with the change's content if the file still
 // has the hash want.Before. The change is durable on return.
-func (p place) replace(key string, c change, want intent) error {
+func (p place) replace(ctx context.Context, key string, c change, want intent) error {
 	parent, base := filepath.Dir(p.name), filepath.Base(p.name)
 	_, err := p.root.Stat(parent)
 	made := errors.Is(err, fs.ErrNotExist)
@@ -47,6 +48,9 @@ func (p place) replace(key string, c change, want intent) error {
 	case now != want.Before:
 		return errChanged
 	}
+	if err := tool.Check(ctx); err != nil {
+		return err
+	}
 	if err := dir.Rename(temp.name, base); err != nil {
 		return err
 	}
@@ -58,7 +62,7 @@ func (p place) replace(key string, c change, want intent) error {
 var errChanged = &kindError{"was changed by someone else in the meantime and not written; read it again"}
 
 // remove deletes the file if it still has the hash want.Before.
-func (p place) remove(want intent) error {
+func (p place) remove(ctx context.Context, want intent) error {
 	parent, base := filepath.Dir(p.name), filepath.Base(p.name)
 	dir, err := p.root.OpenRoot(parent)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,6 +80,9 @@ func (p place) remove(want intent) error {
 		return nil
 	case now != want.Before:
 		return errChanged
+	}
+	if err := tool.Check(ctx); err != nil {
+		return err
 	}
 	if err := dir.Remove(base); err != nil {
 		return err

@@ -125,6 +125,30 @@ func TestServerEnvironmentHasNoSecrets(t *testing.T) {
 	require.Contains(t, result.Text, "TOKEN=its own")
 }
 
+func TestServerStartsInItsOwnFolder(t *testing.T) {
+	t.Parallel()
+	own, chosen, dir := overStdio(t), overStdio(t), t.TempDir()
+	chosen.Name, chosen.Dir = "chosen", t.TempDir()
+	chosen.Env["HOME"] = "/elsewhere"
+	servers, err := mcp.New(mcp.Options{Servers: []mcp.Server{own, chosen}, Dir: filepath.Join(dir, "mcp")})
+	require.NoError(t, err)
+	t.Cleanup(servers.Close)
+
+	home := filepath.Join(dir, "mcp", "fake")
+	result, err := call(t, servers, "mcp_fake_environment", nil)
+	require.NoError(t, err)
+	require.Contains(t, strings.Split(result.Text, "\n"), "HOME="+home)
+	require.Equal(t, []string{home}, noted(folder(own), "dir"))
+	info, err := os.Stat(home)
+	require.NoError(t, err)
+	require.Equal(t, os.ModeDir|0o700, info.Mode())
+
+	result, err = call(t, servers, "mcp_chosen_environment", nil)
+	require.NoError(t, err)
+	require.Contains(t, strings.Split(result.Text, "\n"), "HOME=/elsewhere")
+	require.Equal(t, []string{chosen.Dir}, noted(folder(chosen), "dir"))
+}
+
 func TestDeadServerDoesNotAffectOthers(t *testing.T) {
 	t.Parallel()
 	dead := mcp.Server{Name: "dead", Command: "/nonexistent/server"}

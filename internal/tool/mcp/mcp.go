@@ -31,7 +31,7 @@ type Server struct {
 	Command string            // program to start and speak to over its standard streams
 	Args    []string          // of Command
 	Env     map[string]string // added to Command's environment, which has no secrets of ours
-	Dir     string            // working directory of Command; empty: Options.Dir
+	Dir     string            // working directory of Command; empty: its folder in Options.Dir
 	URL     string            // streamable HTTP endpoint; any address, including loopback
 	Headers map[string]string // sent with each request to URL
 	Timeout time.Duration     // of a call; 0: one minute
@@ -41,7 +41,10 @@ type Server struct {
 // Options configure [New].
 type Options struct {
 	Servers []Server
-	Dir     string // default working directory of commands; absolute
+	// Dir has a folder for each server that is a command: its HOME and, unless
+	// configured, its working directory. Programs run and obey what they find there, so
+	// the agent must not be able to write to it. Absolute; created if needed.
+	Dir     string
 	Version string // our version, reported to servers
 	Logger  *slog.Logger
 }

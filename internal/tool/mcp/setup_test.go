@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if file := os.Getenv(parentVariable); file != "" {
-		if _, err := mcp.New(mcp.Options{Servers: []mcp.Server{{
+		if _, err := mcp.New(mcp.Options{Dir: filepath.Dir(file), Servers: []mcp.Server{{
 			Name: "stays", Command: "sh", Args: []string{"-c", `echo $$ > "$1"; exec sleep 1000`, "sh", file},
 		}}}); err != nil {
 			panic(err)

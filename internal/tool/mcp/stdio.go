@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -31,6 +32,7 @@ const grace = time.Second
 // first line that is not a message.
 type child struct {
 	cmd    *exec.Cmd
+	home   string // created at the start
 	log    *slog.Logger
 	redact func(string) string
 
@@ -49,18 +51,19 @@ type child struct {
 
 // newChild describes the server's process; Connect starts it.
 func newChild(s *server) *child {
+	home := filepath.Join(s.dir, s.Name)
 	cmd := exec.Command(s.Command, s.Args...) //nolint:noctx // lives as long as the connection
-	cmd.Dir = cmp.Or(s.Dir, s.dir)
-	cmd.Env = environment(s.Env)
+	cmd.Dir = cmp.Or(s.Dir, home)
+	cmd.Env = environment(home, s.Env)
 	cmd.SysProcAttr = process.Attributes()
-	return &child{cmd: cmd, log: s.log, redact: s.redact, exited: make(chan struct{})}
+	return &child{cmd: cmd, home: home, log: s.log, redact: s.redact, exited: make(chan struct{})}
 }
 
-// environment returns a server's environment: the variables that any program needs,
-// and extra, which takes precedence. Other variables may hold secrets.
-func environment(extra map[string]string) []string {
-	env := []string{} // never nil, which would mean our environment
-	for _, name := range []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"} {
+// environment returns a server's environment: its home, the variables that any program
+// needs, and extra, which takes precedence. Other variables may hold secrets.
+func environment(home string, extra map[string]string) []string {
+	env := []string{"HOME=" + home}
+	for _, name := range []string{"LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
@@ -84,6 +87,9 @@ func (c *child) Connect(ctx context.Context) (sdk.Connection, error) {
 
 // start starts the process.
 func (c *child) start() error {
+	if err := os.MkdirAll(c.home, 0o700); err != nil {
+		return fmt.Errorf("create its folder: %w", err)
+	}
 	stdin, err := c.cmd.StdinPipe()
 	if err != nil {
 		return err

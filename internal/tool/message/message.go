@@ -4,6 +4,7 @@ package message
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,8 +21,9 @@ import (
 )
 
 const (
-	fileLimit = 50 << 20 // bytes of one file
-	fileCount = 10       // files of one message
+	// FileLimit bounds an attached file, in bytes.
+	FileLimit = 50 << 20
+	fileCount = 10 // files of one message
 	// maxAttempts is how often the tool tries to deliver a message to a failing
 	// platform before it reports the failure to the model.
 	maxAttempts = 10
@@ -62,9 +64,16 @@ type arguments struct {
 // New returns the message tool. It stores a message in the outbox before sending
 // it, so that retries deliver it once.
 func New(o Options) tool.Tool {
-	return tool.New("message", `Send a Markdown message to another chat, or workspace files to any chat. to is a #channel, @person or ID;
+	t := tool.New("message", `Send a Markdown message to another chat, or workspace files to any chat. to is a #channel, @person or ID;
 to and channel (slack, ...) default to this conversation. Your answer arrives here anyway: do not send it with this tool too.`,
 		tool.Keyed, o.run)
+	t.SubjectOf = func(raw json.RawMessage) tool.Subject {
+		var args arguments
+		// Invalid arguments name no file; Run reports them.
+		_ = json.Unmarshal(raw, &args)
+		return tool.PathSubject(o.Workspace, args.Files...).Mentioned()
+	}
+	return t
 }
 
 func (o Options) run(ctx context.Context, call tool.Call, args arguments) (tool.Result, error) {
@@ -175,8 +184,8 @@ func (o Options) file(name string) (string, error) {
 		return "", fmt.Errorf("cannot send %s: only files in the workspace can be sent", name)
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is not a regular file", name)
-	case info.Size() > fileLimit:
-		return "", fmt.Errorf("%s has %d bytes; the limit is %d", name, info.Size(), fileLimit)
+	case info.Size() > FileLimit:
+		return "", fmt.Errorf("%s has %d bytes; the limit is %d", name, info.Size(), FileLimit)
 	}
 	return path, nil
 }

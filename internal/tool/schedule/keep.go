@@ -43,11 +43,9 @@ func (j *Jobs) settleAll(ctx context.Context) error {
 		return fmt.Errorf("read jobs: %w", err)
 	}
 	for _, job := range jobs {
-		if err := j.settleOne(ctx, job); err != nil {
-			return err
-		}
+		err = errors.Join(err, j.settleOne(ctx, job))
 	}
-	return j.settle(ctx)
+	return errors.Join(err, j.settle(ctx))
 }
 
 // settle synchronises the schedules that a crash or an outage of Temporal left behind,
@@ -61,15 +59,12 @@ func (j *Jobs) settle(ctx context.Context) error {
 		waits := job.Kind == domain.JobAt && job.Scheduled && (job.Paused || time.Since(due(job)) < overdueAfter)
 		switch {
 		case !job.EndedAt.IsZero():
-			err = j.unschedule(ctx, job.ID)
+			err = errors.Join(err, j.unschedule(ctx, job.ID))
 		case !waits:
-			err = j.settleOne(ctx, job)
-		}
-		if err != nil {
-			return err
+			err = errors.Join(err, j.settleOne(ctx, job))
 		}
 	}
-	return nil
+	return err
 }
 
 // settleOne creates the schedule of an active job. A job that Temporal refuses is

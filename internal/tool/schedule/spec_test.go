@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -70,7 +71,7 @@ func TestParseRefuses(t *testing.T) {
 		"a zone in it":     {schedule.Request{Cron: "TZ=UTC 9 * * 1"}, "invalid cron expression"},
 		"an unknown zone":  {schedule.Request{Cron: "0 9 * * *", Zone: "Mars/Olympus"}, `unknown time zone "Mars/Olympus"`},
 		"this machine's":   {schedule.Request{Cron: "0 9 * * *", Zone: "Local"}, `unknown time zone "Local"`},
-		"a long name":      {schedule.Request{Every: time.Hour, Name: string(make([]byte, 300))}, "too long"},
+		"a long name":      {schedule.Request{Every: time.Hour, Name: strings.Repeat("n", 300)}, "too long"},
 		"a path as a zone": {schedule.Request{Cron: "0 9 * * *", Zone: "../../etc/passwd"}, "unknown time zone"},
 	} {
 		t.Run(name, func(t *testing.T) {

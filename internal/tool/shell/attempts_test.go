@@ -157,7 +157,7 @@ func TestSessionAttempts(t *testing.T) {
 		}
 	})
 
-	t.Run("on another host, or with other commands, the outcome is unknown", func(t *testing.T) {
+	t.Run("where the command did not start it belongs elsewhere", func(t *testing.T) {
 		t.Parallel()
 		c := converse(t)
 		c.must(t, first, "exec_start", args{"command": greeter})
@@ -177,13 +177,11 @@ func TestSessionAttempts(t *testing.T) {
 			require.NoError(t, attempt(key))
 		}
 		here := *c
-		c.options.Host = "two"
+		c.options.Host, c.commands = "two", t.TempDir()
 		for key := range calls {
-			require.ErrorIs(t, attempt(key), tool.ErrOutcomeUnknown)
-		}
-		c.options.Host, c.commands = "one", t.TempDir()
-		for key := range calls {
-			require.ErrorIs(t, attempt(key), tool.ErrOutcomeUnknown)
+			var elsewhere *tool.ElsewhereError
+			require.ErrorAs(t, attempt(key), &elsewhere)
+			require.Equal(t, newSupervisor(t, here.commands).Place(), elsewhere.Place)
 		}
 		*c = here
 		require.Equal(t, 1, strings.Count(c.effects(t), "x\n"))

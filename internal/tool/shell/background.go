@@ -15,7 +15,7 @@ type Subagents interface {
 }
 
 // Background returns the commands of a session and its subagents that keep running
-// between turns, oldest first.
+// between turns at this place, oldest first.
 func Background(ctx context.Context, subagents Subagents, commands *supervisor.Supervisor, session string) ([]supervisor.Info, error) {
 	running, err := commands.Running()
 	if err != nil {
@@ -23,7 +23,7 @@ func Background(ctx context.Context, subagents Subagents, commands *supervisor.S
 	}
 	var own []supervisor.Info
 	for _, command := range running {
-		found, err := worksFor(ctx, subagents, command.Owner, session)
+		found, err := WorksFor(ctx, subagents, command.Owner, session)
 		if err != nil {
 			return nil, err
 		}
@@ -34,8 +34,8 @@ func Background(ctx context.Context, subagents Subagents, commands *supervisor.S
 	return own, nil
 }
 
-// worksFor reports whether owner is the session, or a subagent below it.
-func worksFor(ctx context.Context, subagents Subagents, owner, session string) (bool, error) {
+// WorksFor reports whether owner is the session, or a subagent below it.
+func WorksFor(ctx context.Context, subagents Subagents, owner, session string) (bool, error) {
 	for owner != session {
 		id, isSubagent := domain.SubagentOf(owner)
 		if !isSubagent {

@@ -25,8 +25,9 @@ func New(options Options) (tool.Tool, error) {
 	}
 	description := fmt.Sprintf(`Run a bash command in the workspace, without input. Returns output and exit status. It is killed after timeout
 seconds (default %v, at most %v); background processes are killed when it ends.`, r.Timeout.Seconds(), r.MaxTimeout.Seconds())
-	t := tool.New("exec", description, tool.Keyed, r.run)
-	t.Timeout = r.Timeout + margin
+	t := tool.New("exec", description, tool.Keyed, inPlace(r, r.run))
+	t.Timeout, t.SubjectOf = r.Timeout+margin, r.subject
+	t.Detached = true
 	t.TimeoutOf = func(raw json.RawMessage) time.Duration {
 		var args arguments
 		// Invalid arguments get the default; Run reports them.
@@ -34,6 +35,17 @@ seconds (default %v, at most %v); background processes are killed when it ends.`
 		return r.timeout(args) + margin
 	}
 	return t, nil
+}
+
+// subject returns the working directory of a call, which its title leaves out.
+func (r *runner) subject(raw json.RawMessage) tool.Subject {
+	var args arguments
+	// Invalid arguments name no directory; Run reports them.
+	_ = json.Unmarshal(raw, &args)
+	if args.WorkingDir == "" {
+		return tool.Subject{}
+	}
+	return tool.PathSubject(r.Workspace, args.WorkingDir).Mentioned()
 }
 
 func (r *runner) timeout(args arguments) time.Duration {

@@ -18,9 +18,9 @@ const (
 
 // intent is the journal entry of a call: where its command can be found.
 type intent struct {
-	Host   string `json:"host"`
+	Host   string `json:"host"` // to show
 	BootID string `json:"boot_id"`
-	Place  string `json:"place"`            // the supervisor's directory, which a new container lacks
+	Place  string `json:"place"`            // the supervisor's directory
 	Offset int64  `json:"offset,omitempty"` // where the call starts to read a session's output
 }
 
@@ -40,16 +40,15 @@ func (r *runner) note(ctx context.Context, call tool.Call, part string, offset i
 	return noted, fresh, nil
 }
 
-// reachable returns nil if the commands of an attempt that ran there can be found
-// here.
-func (r *runner) reachable(there intent) error {
-	switch {
-	case there.Host != r.Host:
-		return fmt.Errorf("%w (it started on host %s, this is %s)", tool.ErrOutcomeUnknown, there.Host, r.Host)
-	case there.Place != r.Supervisor.Place():
-		return fmt.Errorf("%w (host %s lost the state of its commands)", tool.ErrOutcomeUnknown, r.Host)
+// here returns nil if an attempt that was made there was made here.
+func (r *runner) here(there intent) error {
+	if there.Place == r.Supervisor.Place() {
+		return nil
 	}
-	return nil
+	return &tool.ElsewhereError{
+		Place:     there.Place,
+		Otherwise: fmt.Errorf("%w (it was started on machine %s, which does not answer)", tool.ErrOutcomeUnknown, there.Host),
+	}
 }
 
 // mayStart journals where the call's command starts. It returns nil if this attempt
@@ -59,7 +58,7 @@ func (r *runner) mayStart(ctx context.Context, call tool.Call) error {
 	if err != nil || fresh {
 		return err
 	}
-	if err := r.reachable(there); err != nil {
+	if err := r.here(there); err != nil {
 		return err
 	}
 	if there.BootID == r.BootID {

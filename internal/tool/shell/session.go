@@ -32,7 +32,8 @@ const (
 //     because the turn was stopped can be read again with an offset.
 //   - exec_stop ends the process group.
 //
-// Stopping a turn stops only the sessions that it started.
+// Sessions of a conversation run at one place, where its calls are made for as long as any
+// of them runs. Stopping a turn stops only the sessions that it started.
 func NewSessions(options Options) ([]tool.Tool, error) {
 	r, err := newRunner(options)
 	if err != nil {
@@ -40,12 +41,14 @@ func NewSessions(options Options) ([]tool.Tool, error) {
 	}
 	start := fmt.Sprintf(startDescription, r.Lifetime, supervisor.DefaultMaxOutput/1_000_000)
 	tools := []tool.Tool{
-		tool.New("exec_start", start, tool.Keyed, r.startSession),
-		tool.New("exec_read", readDescription, tool.Keyed, r.readSession),
-		tool.New("exec_write", writeDescription, tool.Keyed, r.writeSession),
-		tool.New("exec_stop", stopDescription, tool.Keyed, r.stopSession),
+		tool.New("exec_start", start, tool.Keyed, inPlace(r, r.startSession)),
+		tool.New("exec_read", readDescription, tool.Keyed, inPlace(r, r.readSession)),
+		tool.New("exec_write", writeDescription, tool.Keyed, inPlace(r, r.writeSession)),
+		tool.New("exec_stop", stopDescription, tool.Keyed, inPlace(r, r.stopSession)),
 	}
+	tools[0].SubjectOf = r.subject
 	for i := range tools {
+		tools[i].Detached = true
 		tools[i].TimeoutOf = func(raw json.RawMessage) time.Duration {
 			var args waiting
 			// Invalid arguments get the default; Run reports them.
@@ -81,6 +84,9 @@ func (r *runner) startSession(ctx context.Context, call tool.Call, args startArg
 		if err := r.room(call); err != nil {
 			return tool.Result{}, err
 		}
+	}
+	if err := r.Places.EnterPlace(ctx, call.Session, r.Supervisor.Place()); err != nil {
+		return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 	}
 	timeout := seconds(args.Timeout, r.Lifetime, r.Lifetime)
 	process, err := r.start(ctx, call, args.WorkingDir, supervisor.Spec{

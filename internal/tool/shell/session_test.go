@@ -29,6 +29,7 @@ type conversation struct {
 	commands string // the supervisor's directory
 	session  string // the conversation's key
 	journals map[string]*tooltest.Journal
+	tried    []string // places that do not answer
 }
 
 func converse(t *testing.T) *conversation {
@@ -38,15 +39,19 @@ func converse(t *testing.T) *conversation {
 		commands: commands, session: "cli:me", journals: map[string]*tooltest.Journal{},
 		options: shell.Options{Workspace: t.TempDir(), Restrict: true, Host: "one", BootID: "first"},
 	}
-	t.Cleanup(func() {
-		s := newSupervisor(t, commands)
-		for key := range c.journals {
-			if _, found := s.Find(key); found {
-				require.NoError(t, s.Stop(context.Background(), key))
-			}
-		}
-	})
+	c.options.Places = newPlaces(c.journals)
+	t.Cleanup(func() { c.end(t, commands) })
 	return c
+}
+
+// end ends the commands in a supervisor's directory.
+func (c *conversation) end(t *testing.T, commands string) {
+	s := newSupervisor(t, commands)
+	for key := range c.journals {
+		if _, found := s.Find(key); found {
+			require.NoError(t, s.Stop(context.Background(), key))
+		}
+	}
 }
 
 func (c *conversation) journal(key string) *tooltest.Journal {
@@ -70,7 +75,7 @@ func (c *conversation) attempt(ctx context.Context, t *testing.T, key, name stri
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return found.Run(ctx, tool.Call{Key: key, Session: c.session, Arguments: encoded, Journal: c.journal(key)})
+	return found.Run(ctx, tool.Call{Key: key, Session: c.session, Arguments: encoded, Journal: c.journal(key), Tried: c.tried})
 }
 
 func (c *conversation) must(t *testing.T, key, name string, arguments args) string {
@@ -376,7 +381,7 @@ func worker(commands, workspace, conversation, key, command string) int {
 	if err != nil {
 		return fail(err)
 	}
-	tools, err := shell.NewSessions(shell.Options{Supervisor: s, Workspace: workspace, Restrict: true, Host: "one", BootID: "first"})
+	tools, err := shell.NewSessions(shell.Options{Supervisor: s, Places: newPlaces(nil), Workspace: workspace, Restrict: true, Host: "one", BootID: "first"})
 	if err != nil {
 		return fail(err)
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,21 +107,16 @@ func (r *runner) stopSession(ctx context.Context, call tool.Call, args stopArgs)
 // attempt started to read at.
 func (r *runner) session(ctx context.Context, call tool.Call, name string) (session, error) {
 	s, err := r.find(call, name)
-	noted, fresh, noteErr := r.note(ctx, call, sessionPart, s.from)
-	if noteErr != nil {
-		return session{}, noteErr
+	if err != nil {
+		return session{}, cmp.Or(r.startedElsewhere(ctx, name), err)
 	}
-	if !fresh {
-		if err := r.reachable(noted); err != nil {
-			return session{}, err
-		}
-	}
+	noted, _, err := r.note(ctx, call, sessionPart, s.from)
 	s.from = noted.Offset
 	return s, err
 }
 
 func (r *runner) find(call tool.Call, name string) (session, error) {
-	unknown := fmt.Errorf("this conversation has no session %q on this host; exec_read without a session lists them", name)
+	unknown := fmt.Errorf("this conversation has no session %q here; exec_read without a session lists them", name)
 	process, found := r.Supervisor.Find(name)
 	if !found {
 		return session{}, unknown

@@ -30,13 +30,14 @@ const (
 // Options configure the tools.
 type Options struct {
 	Supervisor *supervisor.Supervisor
+	Places     Places
 	Workspace  string        // working directory and HOME of commands; absolute
 	Restrict   bool          // working_dir must be in the workspace
 	Timeout    time.Duration // default of exec; 0 means a minute
 	MaxTimeout time.Duration // maximum timeout of exec, and wait of any call; 0 means an hour
 	Lifetime   time.Duration // maximum lifetime of a session; 0 means 12 hours
 	Env        []string      // added to the environment of commands, "NAME=value"
-	Host       string        // name of this machine; empty means its host name
+	Host       string        // name of this machine, to show; empty means its host name
 	BootID     string        // changes at a reboot; empty means the kernel's
 }
 
@@ -51,6 +52,9 @@ func newRunner(options Options) (*runner, error) {
 	r.Timeout = cmp.Or(r.Timeout, defaultTimeout)
 	r.MaxTimeout = max(cmp.Or(r.MaxTimeout, defaultMost), r.Timeout)
 	r.Lifetime = cmp.Or(r.Lifetime, defaultLifetime)
+	if r.Places == nil {
+		return nil, errors.New("places are required")
+	}
 	if !filepath.IsAbs(r.Workspace) {
 		return nil, fmt.Errorf("workspace %q is not an absolute path", r.Workspace)
 	}

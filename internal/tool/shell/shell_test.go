@@ -47,7 +47,7 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 	commands := t.TempDir()
 	b := &bundle{journal: tooltest.NewJournal(), commands: commands, options: shell.Options{
-		Supervisor: newSupervisor(t, commands), Workspace: t.TempDir(), Restrict: true, Host: "one", BootID: "first",
+		Supervisor: newSupervisor(t, commands), Places: newPlaces(nil), Workspace: t.TempDir(), Restrict: true, Host: "one", BootID: "first",
 	}}
 	// Clean up after a failed test.
 	t.Cleanup(func() { require.NoError(t, b.options.Supervisor.Stop(context.Background(), key)) })
@@ -82,11 +82,12 @@ func (b *bundle) show(ctx context.Context, t *testing.T, arguments map[string]an
 	return exec.Run(ctx, tool.Call{Key: key, Arguments: encoded, Journal: b.journal, Progress: progress})
 }
 
+// awaitFile waits until the file has content.
 func (b *bundle) awaitFile(t *testing.T, name string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		_, err := os.Stat(b.path(name))
-		return err == nil
+		info, err := os.Stat(b.path(name))
+		return err == nil && info.Size() > 0
 	}, patience, 2*time.Millisecond, name)
 }
 
@@ -327,7 +328,7 @@ func TestAttempts(t *testing.T) {
 		require.Equal(t, first, again)
 	})
 
-	t.Run("on another host the outcome is unknown", func(t *testing.T) {
+	t.Run("on another machine the outcome is unknown unless the first answers", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, err := begin(t, b, shutdown)
@@ -338,7 +339,7 @@ func TestAttempts(t *testing.T) {
 		_, err = b.call(t.Context(), t, waiting)
 
 		require.ErrorIs(t, err, tool.ErrOutcomeUnknown)
-		require.ErrorContains(t, err, "host one")
+		require.ErrorContains(t, err, "machine one")
 		b.requireEffects(t, 1)
 		b.options = here
 	})

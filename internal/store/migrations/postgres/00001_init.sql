@@ -2,15 +2,23 @@
 -- US dollar. Models are given as provider/model.
 
 -- +goose Up
--- model is the one chosen with /model; empty: the configured one.
+-- id names this database, so that a worker recognizes work that belongs to another one.
+CREATE TABLE store (id TEXT NOT NULL);
+INSERT INTO store (id) VALUES (substr(replace(gen_random_uuid()::text, '-', ''), 1, 16));
+
+-- model is the one chosen with /model; empty: the configured one. place is where its
+-- background commands run; empty: it has none.
 CREATE TABLE sessions (
     key        TEXT PRIMARY KEY,
     channel    TEXT NOT NULL,
     epoch      BIGINT NOT NULL DEFAULT 0,
     model      TEXT NOT NULL DEFAULT '',
+    place      TEXT NOT NULL DEFAULT '',
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );
+CREATE INDEX sessions_placed ON sessions (place, key) WHERE place > '';
+CREATE INDEX sessions_used ON sessions (updated_at, key);
 
 -- seq follows the commit order within a session. files and enriched are JSON or empty.
 -- child is the subagent whose report the message is, job the job that sent it.
@@ -37,7 +45,8 @@ CREATE TABLE inbox (
     next_sweep_at BIGINT NOT NULL,
     turn          TEXT
 );
-CREATE INDEX inbox_unconsumed ON inbox (session, seq) WHERE turn IS NULL;
+CREATE INDEX inbox_unconsumed ON inbox (session, turn, seq) WHERE turn IS NULL; -- with turn, SQLite prefers it to inbox_session
+CREATE INDEX inbox_due ON inbox (next_sweep_at, seq) WHERE turn IS NULL;
 CREATE INDEX inbox_session ON inbox (session, seq);
 CREATE INDEX inbox_job ON inbox (job, seq) WHERE job <> '';
 
@@ -74,8 +83,21 @@ CREATE TABLE turns (
 CREATE INDEX turns_session ON turns (session, epoch, seq);
 CREATE INDEX turns_ended ON turns (session, ended_at);
 CREATE INDEX turns_running ON turns (session) WHERE status = 'running';
-CREATE INDEX turns_unconsolidated ON turns (scope, session, seq) WHERE NOT consolidated AND scope <> '';
+CREATE INDEX turns_unconsolidated ON turns (session, epoch, seq) WHERE NOT consolidated;
 CREATE INDEX turns_prompt ON turns (prompt) WHERE prompt <> '';
+
+-- What memories have not taken in of ended turns, counted by session and epoch. Past:
+-- the epoch has ended.
+CREATE TABLE unconsolidated (
+    session  TEXT NOT NULL,
+    scope    TEXT NOT NULL,
+    epoch    BIGINT NOT NULL,
+    messages BIGINT NOT NULL,
+    past     BOOLEAN NOT NULL,
+    PRIMARY KEY (session, scope, epoch)
+);
+CREATE INDEX unconsolidated_due ON unconsolidated (past, messages, scope);
+CREATE INDEX unconsolidated_scope ON unconsolidated (scope, past, messages);
 
 -- rank orders the rows of a step: 0 user messages, 1 the completion, 2 results.
 -- output comes last: reading a transcript does not touch its pages.
@@ -143,6 +165,8 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_parts ON outbox (parent, idx) WHERE parent <> '';
 CREATE INDEX outbox_turn ON outbox (turn);
 CREATE INDEX outbox_pending ON outbox (created_at) WHERE state = 'pending' AND parent = '';
+CREATE INDEX outbox_undelivered ON outbox (session) WHERE state <> 'sent';
+CREATE INDEX outbox_behind ON outbox (channel, chat, thread, created_at) WHERE state = 'pending' AND parent = '';
 CREATE INDEX outbox_kept ON outbox (channel, chat) WHERE state = 'kept';
 
 CREATE TABLE drafts (
@@ -164,6 +188,20 @@ CREATE TABLE pairings (
     approved_at BIGINT NOT NULL,
     PRIMARY KEY (channel, sender)
 );
+
+-- Chats of clients that send all of a conversation with each message and name none. said is
+-- a hash of what has been said, as the client has it; empty while a request is answered.
+-- request is a hash of the last request until the client has its answer, and message the
+-- platform's ID of its message.
+CREATE TABLE chats (
+    session TEXT PRIMARY KEY,
+    name    TEXT NOT NULL,
+    said    TEXT NOT NULL,
+    request TEXT NOT NULL,
+    message TEXT NOT NULL
+);
+CREATE INDEX chats_said ON chats (said) WHERE said <> '';
+CREATE UNIQUE INDEX chats_request ON chats (request) WHERE request <> '';
 
 -- How far a receiver has read its platform.
 CREATE TABLE cursors (
@@ -223,6 +261,7 @@ CREATE TABLE consolidations (
     base       TEXT NOT NULL,
     created_at BIGINT NOT NULL
 );
+CREATE INDEX consolidations_session ON consolidations (session);
 
 -- Every version of a memory file that was read or written.
 CREATE TABLE versions (
@@ -256,11 +295,12 @@ CREATE TABLE jobs (
     ended_at    BIGINT NOT NULL,
     removed     BOOLEAN NOT NULL
 );
-CREATE INDEX jobs_live ON jobs (session) WHERE ended_at = 0;
+CREATE INDEX jobs_open ON jobs (created_at, id) WHERE (ended_at = 0 OR scheduled);
+CREATE INDEX jobs_session ON jobs (session);
 
 -- An approval is a question whether a tool call may run: where it is asked, which
 -- workflow waits for it, the arguments as shown and the hash of the actual ones, and
--- the decision. decided_in is the message that made it.
+-- the decision. decided_in is the message that made it, if one did.
 CREATE TABLE approvals (
     id             TEXT PRIMARY KEY,
     call           TEXT NOT NULL,
@@ -276,6 +316,7 @@ CREATE TABLE approvals (
     sender         TEXT NOT NULL,
     status         TEXT NOT NULL,
     decided_by     TEXT NOT NULL,
+    decided_from   TEXT NOT NULL,
     decided_in     TEXT NOT NULL,
     created_at     BIGINT NOT NULL,
     expires_at     BIGINT NOT NULL,
@@ -283,7 +324,15 @@ CREATE TABLE approvals (
 );
 CREATE INDEX approvals_turn ON approvals (turn);
 CREATE INDEX approvals_decided ON approvals (decided_in) WHERE decided_in <> '';
+CREATE INDEX approvals_created ON approvals (created_at, id);
 CREATE INDEX approvals_waiting ON approvals (channel, chat, thread) WHERE status = 'waiting';
+
+-- The worker processes that run beside others.
+CREATE TABLE workers (
+    identity      TEXT PRIMARY KEY,
+    seen_at       BIGINT NOT NULL,
+    claimed_until BIGINT NOT NULL DEFAULT 0
+);
 
 -- The full-text index of what people and models said.
 CREATE TABLE recall (

@@ -1,0 +1,68 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+)
+
+// newLogger returns the SDK's logger.
+func newLogger(l *slog.Logger) log.Logger {
+	return log.NewStructuredLogger(slog.New(sdkLog{l.With("component", "temporal").Handler()}))
+}
+
+// sdkLog passes on what an operator should know: warnings and errors, since the SDK logs
+// routine events as information, and of those not what is expected.
+type sdkLog struct{ slog.Handler }
+
+// Enabled implements [slog.Handler].
+func (l sdkLog) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && l.Handler.Enabled(ctx, level)
+}
+
+// Handle implements [slog.Handler].
+func (l sdkLog) Handle(ctx context.Context, r slog.Record) error {
+	err := errorOf(r)
+	if isExpected(err) {
+		return nil
+	}
+	if r.Message == "Activity error." {
+		r.Level, r.Message = slog.LevelWarn, "activity failed, it is retried"
+	}
+	if !l.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements [slog.Handler].
+func (l sdkLog) WithAttrs(attrs []slog.Attr) slog.Handler { return sdkLog{l.Handler.WithAttrs(attrs)} }
+
+// WithGroup implements [slog.Handler].
+func (l sdkLog) WithGroup(name string) slog.Handler { return sdkLog{l.Handler.WithGroup(name)} }
+
+// errorOf returns the error that the SDK logs, or nil.
+func errorOf(r slog.Record) (err error) {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "Error" {
+			err, _ = a.Value.Any().(error)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// isExpected reports whether an error is part of normal operation: somebody stopped the work,
+// or its run has ended meanwhile. A failure that is not retried reaches the workflow, which
+// tells the user.
+func isExpected(err error) bool {
+	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone || temporal.IsCanceledError(err) || errors.Is(err, context.Canceled) {
+		return true
+	}
+	failed, is := errors.AsType[*temporal.ApplicationError](err)
+	return is && failed.NonRetryable()
+}

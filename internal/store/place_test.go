@@ -1,0 +1,30 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/internal/store"
+)
+
+func places(t *testing.T, b *bundle) {
+	b.accept(t, "m1")
+	b.begin(t, step("m1", 1, "m1"))
+	require.NoError(t, b.EnterPlace(t.Context(), session, "one"))
+	require.NoError(t, b.EnterPlace(t.Context(), session, "two"))
+	place, err := b.SessionPlace(t.Context(), session)
+	require.NoError(t, err)
+	require.Equal(t, "two", place)
+	require.NoError(t, b.LeavePlace(t.Context(), session, "one"))
+	placed, err := b.Placed(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []store.Placed{{Session: session, Place: "two"}}, placed)
+	require.NoError(t, b.LeavePlace(t.Context(), session, "two"))
+	placed, err = b.Placed(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, placed)
+	place, err = b.SessionPlace(t.Context(), "none")
+	require.NoError(t, err)
+	require.Empty(t, place)
+}
