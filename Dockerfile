@@ -11,7 +11,8 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git curl tini \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --create-home --uid 1000 holdfast \
- && install -d -o holdfast -g holdfast -m 0700 /home/holdfast/.holdfast
+ && chmod 0755 /home/holdfast \
+ && install -d -o holdfast -g holdfast -m 0700 /home/holdfast/.holdfast /workspace
 COPY --from=build /holdfast /usr/local/bin/holdfast
 USER holdfast
 ENV HOLDFAST_HOME=/home/holdfast/.holdfast
