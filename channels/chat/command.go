@@ -30,16 +30,14 @@ func (h *handler) slash(ctx context.Context, c *Command) (string, error) {
 		return helpAnswer(h.o.CommandPrefix), nil
 	}
 	text := strings.TrimSpace("/" + string(command) + " " + arguments)
-	if c.Direct || c.Thread != "" {
-		// It is a command of the conversation if we take part in it: the chat may also be a
-		// direct one between others, where commands can be given, too.
-		ours, err := h.known(ctx, c.Chat, c.Thread)
-		if err != nil {
-			return "", fmt.Errorf("look up whether the chat is known: %w", err)
-		}
-		if ours {
-			return "", h.command(ctx, text, "command-"+c.PlatformID, c.Thread, &c.Origin)
-		}
+	// It is a command of the conversation if we take part in it: where each message opens a
+	// thread, the chat itself is none, and a direct chat may be one between others.
+	ours, err := h.known(ctx, c.Chat, c.Thread)
+	if err != nil {
+		return "", fmt.Errorf("look up whether the chat is known: %w", err)
+	}
+	if ours {
+		return "", h.command(ctx, text, "command-"+c.PlatformID, c.Thread, &c.Origin)
 	}
 	switch command {
 	case domain.CommandNew:

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
-
-	"github.com/holdfast-ai/holdfast/channels"
 )
 
 // acceptTimeout bounds the handling of one delivery. By then, platforms have timed out
@@ -76,14 +74,13 @@ func (in *inbox) Drain() error { return in.queues.drain() }
 
 // Poll implements [Inbox].
 func (in *inbox) Poll(ctx context.Context, name string, fetch Fetch) error {
-	cursors, ok := in.backend.(channels.Cursors)
-	if !ok {
+	cursors := in.Cursors()
+	if cursors == nil {
 		return errors.New("the backend stores no cursors")
 	}
-	channel := in.platform.Name()
 	var cursor string
 	read := func(ctx context.Context) (err error) {
-		cursor, err = cursors.Cursor(ctx, channel, name)
+		cursor, err = cursors.Read(ctx, name)
 		return err
 	}
 	if err := Retry(ctx, in.log, "reading the cursor "+name, read); err != nil {
@@ -98,8 +95,8 @@ func (in *inbox) Poll(ctx context.Context, name string, fetch Fetch) error {
 			if err != nil || next == cursor {
 				return err
 			}
-			if err := cursors.SetCursor(ctx, channel, name, next); err != nil {
-				return fmt.Errorf("store the cursor %s: %w", name, err)
+			if err := cursors.Store(ctx, name, next); err != nil {
+				return err
 			}
 			cursor = next
 			return nil

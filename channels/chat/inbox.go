@@ -23,6 +23,17 @@ type Inbox interface {
 	Drain() error
 	// Poll polls a platform until ctx ends. See [Fetch].
 	Poll(ctx context.Context, name string, fetch Fetch) error
+	// Cursors returns where a platform that is not polled stores how far it has delivered;
+	// nil if the backend stores no cursors.
+	Cursors() Cursors
+}
+
+// Cursors stores how far a platform has delivered, by names of its own.
+type Cursors interface {
+	// Read returns a cursor; empty if none was stored.
+	Read(ctx context.Context, name string) (string, error)
+	// Store stores a cursor. Everything before it must have been accepted.
+	Store(ctx context.Context, name, cursor string) error
 }
 
 // Fetch makes one call for the deliveries after cursor, which is empty the first time, and

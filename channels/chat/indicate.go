@@ -13,17 +13,23 @@ func (t *turn) showSigns(ctx context.Context, seen snapshot) time.Duration {
 	if wait := time.Until(t.began.Add(t.o.pace.Notice)); wait > 0 {
 		return wait
 	}
-	if how := t.indicates(ctx); how.Text {
-		return t.showStatus(ctx, t.statusOf(seen))
-	} else if !how.State {
-		return never
+	how := t.indicates(ctx)
+	if how.State {
+		t.markMessages(ctx)
 	}
+	if how.Text {
+		return t.showStatus(ctx, t.statusOf(seen))
+	}
+	return never
+}
+
+// markMessages marks the messages that the turn answers.
+func (t *turn) markMessages(ctx context.Context) {
 	for _, m := range t.messages() {
 		if _, done := t.signs.noticed[m.PlatformID]; !done {
 			t.signs.noticed[m.PlatformID] = t.indicate(ctx, m, Indication{State: StateWorking}) == nil
 		}
 	}
-	return never
 }
 
 // indicates returns how the platform indicates the turn.

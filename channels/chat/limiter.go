@@ -11,15 +11,18 @@ import (
 )
 
 // Limiter rejects calls while the platform's Retry-After for such calls has not
-// elapsed. It never blocks. The zero value rejects none.
+// elapsed. It blocks for at most Patience. The zero value rejects none.
 type Limiter struct {
 	Service string // names the platform in errors
+	// Patience is how long a call that is not [Skippable] waits rather than being rejected.
+	Patience time.Duration
 
 	mu    sync.Mutex
 	until map[limit]time.Time
 }
 
-// limit is the key of a rate limit: a method, and for messages a chat.
+// limit is the key of a rate limit: a method, and for messages a chat. The zero value is
+// the limit of all calls.
 type limit struct{ method, chat string }
 
 type skippable struct{}
@@ -38,8 +41,12 @@ func (l *Limiter) Do(ctx context.Context, method, chat string, perChat bool, cal
 	if perChat {
 		key.chat = chat
 	}
+	optional := ctx.Value(skippable{}) != nil
 	rest := l.rest(key)
-	if rest > 0 || ctx.Value(skippable{}) != nil && l.Busy(method, chat) {
+	for end := time.Now().Add(l.Patience); !optional && rest > 0 && !time.Now().Add(rest).After(end) && Sleep(ctx, rest); {
+		rest = l.rest(key)
+	}
+	if rest > 0 || optional && l.Busy(method, chat) {
 		return &remote.Error{
 			Service: l.Service, Status: http.StatusTooManyRequests, RetryAfter: max(rest, 0), Err: fmt.Errorf("%s: %s asked to wait", method, l.Service),
 		}
@@ -52,13 +59,17 @@ func (l *Limiter) Do(ctx context.Context, method, chat string, perChat bool, cal
 	return err
 }
 
+// Hold has calls of a method wait, as a platform announces before it refuses any: in a chat,
+// or in all if chat is empty. Without a method, all calls wait.
+func (l *Limiter) Hold(method, chat string, wait time.Duration) { l.hold(limit{method, chat}, wait) }
+
 // Busy reports whether calls of a method, or in a chat, are rejected.
 func (l *Limiter) Busy(method, chat string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	for key, until := range l.until {
-		if until.After(now) && (key.method == method || key.chat != "" && key.chat == chat) {
+		if until.After(now) && (key.method == method || key.chat != "" && key.chat == chat || key == limit{}) {
 			return true
 		}
 	}
@@ -69,7 +80,7 @@ func (l *Limiter) Busy(method, chat string) bool {
 func (l *Limiter) rest(key limit) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Until(l.until[key])
+	return max(time.Until(l.until[key]), time.Until(l.until[limit{}]))
 }
 
 func (l *Limiter) hold(key limit, wait time.Duration) {
@@ -84,5 +95,7 @@ func (l *Limiter) hold(key limit, wait time.Duration) {
 	if l.until == nil {
 		l.until = map[limit]time.Time{}
 	}
-	l.until[key] = now.Add(wait)
+	if until := now.Add(wait); until.After(l.until[key]) {
+		l.until[key] = until
+	}
 }

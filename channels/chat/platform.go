@@ -139,8 +139,8 @@ type Indicator interface {
 
 // Indicates describes how a state is shown; the zero value: not at all.
 type Indicates struct {
-	State bool          // by a mark on each message that is answered
-	Text  bool          // by a text for the conversation, such as a status line
+	State bool          // by a mark on each message that is answered, set without a Text
+	Text  bool          // by a text for the conversation, such as a status line or a typing indicator
 	Lapse time.Duration // after which the platform drops the text; 0: never
 }
 

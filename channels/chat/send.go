@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// lookBack is how far back a message is looked for: a delivery is tried for a day, and
-// a machine may be off for a weekend in between.
+// lookBack is how far back a message is looked for if nothing says when it was first sent: a
+// delivery is tried for a day, and a machine may be off for a weekend in between.
 const lookBack = 14 * 24 * time.Hour
 
 // Send implements [channels.Sender]. The message's draft becomes the message, so that
@@ -108,7 +108,11 @@ func (o *Outbound) Find(ctx context.Context, msg domain.Outbound) (channels.Foun
 	if o.history == nil {
 		return channels.Found{}, nil
 	}
-	posted, err := o.history.History(ctx, placeOf(msg), Query{After: time.Now().Add(-lookBack), ID: msg.ID})
+	after := time.Now().Add(-lookBack)
+	if first := msg.FirstClaimedAt.Add(-inFlight); first.After(after) {
+		after = first
+	}
+	posted, err := o.history.History(ctx, placeOf(msg), Query{After: after, ID: msg.ID})
 	if err != nil {
 		return channels.Found{}, fmt.Errorf("look for the reply: %w", err)
 	}
