@@ -52,12 +52,13 @@ type Self struct {
 
 // Limits are a platform's limits. The zero value of a field means the core's default.
 type Limits struct {
-	Text    int                          // the maximum length of a message, in units of Measure; 0: unlimited
-	Measure func(markdown string) int    // how much of Text a text takes up once rendered; nil: [Runes]
-	Prepare func(markdown string) string // rewrites a long text before it is split, such as tables; nil: does not
-	Draft   int                          // the maximum number of runes of a reply in a draft
-	Code    Code                         // which code is sent as a file instead
-	Buttons bool                         // messages can have buttons; else questions say how to answer in words
+	Text    int                            // the maximum length of a message, in units of Measure; 0: unlimited
+	Measure func(markdown string) int      // how much of Text a text takes up once rendered; nil: [Runes]
+	Prepare func(markdown string) string   // rewrites a long text before it is split, such as tables; nil: does not
+	Cut     func(markdown string) []string // cuts a text where a message must end whatever its length; nil: nowhere
+	Draft   int                            // the maximum number of runes of a reply in a draft
+	Code    Code                           // which code is sent as a file instead
+	Buttons bool                           // messages can have buttons; else questions say how to answer in words
 	Pace    Pace
 }
 

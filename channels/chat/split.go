@@ -48,7 +48,16 @@ func (o *Outbound) Split(text string) []domain.Part {
 }
 
 // fits reports whether one message holds a text.
-func (l Limits) fits(text string) bool { return l.Text == 0 || l.size(text) <= l.Text }
+func (l Limits) fits(text string) bool {
+	return (l.Text == 0 || l.size(text) <= l.Text) && len(l.cut(text)) < 2
+}
+
+func (l Limits) cut(text string) []string {
+	if l.Cut == nil {
+		return []string{text}
+	}
+	return l.Cut(text)
+}
 
 func (l Limits) size(text string) int {
 	if l.Measure == nil {
@@ -76,7 +85,11 @@ func (p *parts) add(text string, snippets []snippet, addBetween func(string)) {
 	addBetween(text[done:])
 }
 
-func (p *parts) addText(text string) { p.addTexts(text, p.limits.Text) }
+func (p *parts) addText(text string) {
+	for _, piece := range p.limits.cut(text) {
+		p.addTexts(piece, p.limits.Text)
+	}
+}
 
 // addTexts adds a text in parts of at most limit runes, or smaller ones if those do not fit.
 func (p *parts) addTexts(text string, limit int) {

@@ -39,7 +39,8 @@ type Webhook struct {
 	Path   string
 	// Verify checks that the platform sent a request.
 	Verify func(header http.Header, body []byte) error
-	// Read returns what a request delivers; nil if nothing, then reply is the response.
+	// Read returns what a request delivers; nil if nothing. reply is the response, unless a
+	// [Command] is answered by Reply.
 	Read func(header http.Header, body []byte) (d Delivery, reply any, err error)
 	// Confirm answers the GET by which some platforms check the address; nil: not supported.
 	Confirm func(query url.Values) (answer string, ok bool)
@@ -154,8 +155,11 @@ func (w *Webhook) deliver(ctx context.Context, in Inbox, header http.Header, bod
 		return reply, err
 	}
 	answer, err := in.Deliver(ctx, d)
-	if err != nil || answer == "" || w.Reply == nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case answer == "" || w.Reply == nil:
+		return reply, nil
 	}
 	return w.Reply(answer), nil
 }

@@ -45,6 +45,8 @@ func testWebhook(t *testing.T, path string) {
 				return &chat.Command{Origin: chat.Origin{Inbound: domain.Inbound{PlatformID: "c1", Chat: "ops", Sender: "ana", Text: text}}}, nil, nil
 			case "challenge":
 				return nil, map[string]string{"challenge": text}, nil
+			case "click":
+				return &chat.Click{Origin: chat.Origin{Inbound: domain.Inbound{PlatformID: "b1", Chat: "ops", Sender: "ana"}}}, struct{}{}, nil
 			}
 			return nil, nil, chat.ErrMalformed
 		},
@@ -78,6 +80,7 @@ func testWebhook(t *testing.T, path string) {
 		{"POST", path, "post 1", "secret", 200, ""},
 		{"POST", path, "command status", "secret", 200, `{"text":"I am not working on anything here."}`},
 		{"POST", path, "challenge x", "secret", 200, `{"challenge":"x"}`},
+		{"POST", path, "click", "secret", 200, `{}`},
 		{"POST", path, "nonsense", "secret", 400, "not understood"},
 		{"POST", path, strings.Repeat(" ", 1<<20+1), "secret", 413, "Request Entity Too Large"},
 		{"GET", path + "?token=secret&challenge=y", "", "", 200, "y"},
