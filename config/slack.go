@@ -27,7 +27,7 @@ type Slack struct {
 	Listen        string   `yaml:"listen"`         // host:port; for SlackHTTP
 	Path          string   `yaml:"path"`           // of the URL for events, buttons and commands
 	APIURL        string   `yaml:"api_url"`
-	AllowUsers    []string `yaml:"allow_users"`    // Slack IDs; "*" for everyone
+	AllowUsers    []string `yaml:"allow_users"`    // Slack IDs of people and user groups; "*" for the workspace's members
 	AllowChannels []string `yaml:"allow_channels"` // Slack IDs; "*" for all
 	AllowBots     []string `yaml:"allow_bots"`     // Slack IDs of bots or bot users
 	Respond       string   `yaml:"respond"`
@@ -43,7 +43,7 @@ func (k *checker) slack(s Slack) {
 	k.when(!strings.HasPrefix(s.Path, "/"), "channels.slack.path", "must begin with a slash, such as /slack, not %q", s.Path)
 	k.prefix("channels.slack.bot_token", s.BotToken, "xoxb-", "the Bot User OAuth Token")
 	k.prefix("channels.slack.app_token", s.AppToken, "xapp-", "the app-level token")
-	k.ids("channels.slack.allow_users", s.AllowUsers, "*", "UW", "U012ABC")
+	k.ids("channels.slack.allow_users", s.AllowUsers, "*", "UWS", "U012ABC")
 	k.ids("channels.slack.allow_channels", s.AllowChannels, "*", "CGD", "C012ABC")
 	k.ids("channels.slack.allow_bots", s.AllowBots, "", "BAUW", "B012ABC")
 	if !s.Enabled {

@@ -26,6 +26,14 @@ type Directs interface {
 	IsDirect(chat string) bool
 }
 
+// Roster is a [Platform] that knows whom an entry of [Access.Users] means that is not a
+// person's ID. Without it, [channels.Anyone] means everybody.
+type Roster interface {
+	// Includes reports whether [channels.Anyone], or a group with this ID, includes a
+	// person. Messages wait for it before they are accepted: it caches what it can.
+	Includes(ctx context.Context, entry, person string) (bool, error)
+}
+
 // Namer is a [Platform] whose texts refer to people and chats by ID.
 type Namer interface {
 	// WithNames replaces the IDs with names. It returns a text even with an error.

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,20 +35,55 @@ func (h *handler) access(ctx context.Context, o *Origin) (refusal, error) {
 	if !o.Direct && !listed(h.o.Chats, bare(o.Chat)) {
 		return refusedChat, nil
 	}
-	if o.Bot || listed(h.o.Users, o.Sender) {
+	if o.Bot {
 		return "", nil
 	}
-	if h.pairing == nil {
-		return refusedSender, nil
+	included, failed := h.o.includes(ctx, h.platform, o)
+	if included {
+		return "", nil
 	}
-	paired, err := h.pairing.Paired(ctx, h.platform.Name(), o.Sender)
-	if err != nil {
-		return "", fmt.Errorf("look up whether the sender is paired: %w", err)
+	if h.pairing != nil {
+		paired, err := h.pairing.Paired(ctx, h.platform.Name(), o.Sender)
+		if err != nil {
+			return "", fmt.Errorf("look up whether the sender is paired: %w", err)
+		}
+		if paired {
+			return "", nil
+		}
 	}
-	if !paired {
-		return refusedSender, nil
+	if failed != nil {
+		return "", fmt.Errorf("look up whether the sender is allowed: %w", failed)
 	}
-	return "", nil
+	return refusedSender, nil
+}
+
+// includes reports whether the list of users includes the sender of a delivery.
+func (a Access) includes(ctx context.Context, p Writer, o *Origin) (bool, error) {
+	if o.Outsider {
+		a.Users = slices.DeleteFunc(slices.Clone(a.Users), func(entry string) bool { return entry == channels.Anyone })
+	}
+	return a.includesPerson(ctx, p, o.Sender)
+}
+
+// includesPerson reports whether the list of users includes a person, by ID or by what the
+// platform knows of them.
+func (a Access) includesPerson(ctx context.Context, p Writer, person string) (bool, error) {
+	if slices.Contains(a.Users, person) {
+		return true, nil
+	}
+	roster, ok := p.(Roster)
+	if !ok {
+		return slices.Contains(a.Users, channels.Anyone), nil
+	}
+	var failed error
+	for _, entry := range a.Users {
+		included, err := roster.Includes(ctx, entry, person)
+		if included {
+			return true, nil
+		}
+		failed = errors.Join(failed, err)
+	}
+	return false, failed
 }
 
 // allowsBot reports whether a bot is answered.

@@ -14,6 +14,7 @@ const (
 	earlierLimit = 4000 // characters of one
 	theNames     = "the names of people and channels"
 	theThread    = "what was said in this thread before"
+	theMembers   = "who may use the bot"
 )
 
 // Enrich implements [channels.Enricher].
@@ -106,10 +107,14 @@ func (w *enrichment) earlier(ctx context.Context, p Posted) (channels.Earlier, e
 // admits reports whether the author of an earlier message may give us tasks.
 func (w *enrichment) admits(ctx context.Context, p Posted) (bool, error) {
 	switch {
-	case p.Ours, slices.Contains(w.o.Bots, p.Sender), !p.Bot && listed(w.o.Users, p.Sender):
+	case p.Ours, slices.Contains(w.o.Bots, p.Sender):
 		return true, nil
-	case p.Bot || w.Paired == nil:
+	case p.Bot:
 		return false, nil
+	}
+	included, err := w.o.includesPerson(ctx, w.platform, p.Sender)
+	if err := w.lacking(theMembers, err); err != nil || included || w.Paired == nil {
+		return included, err
 	}
 	return w.Paired(ctx, p.Sender)
 }

@@ -52,6 +52,9 @@ type Origin struct {
 	Opens  string // the thread that an answer opens; empty: none, or the message is in Thread
 	Direct bool   // the chat is a direct message
 	Bot    bool   // another bot sent it
+	// Outsider says that the sender belongs to another workspace or server, so that
+	// [channels.Anyone] does not include them.
+	Outsider bool
 	// BotIDs are further IDs of a bot by which it may be allowed.
 	BotIDs []string
 }

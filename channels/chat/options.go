@@ -11,9 +11,10 @@ const (
 )
 
 // Access lists who is answered, by the platform's IDs. [channels.Anyone] stands for all
-// users or chats, but not for all bots: two bots that answer each other never stop.
+// users or chats, but not for all bots: two bots that answer each other never stop. On a
+// platform with a [Roster] it stands for the members of the workspace only.
 type Access struct {
-	Users []string
+	Users []string // and groups, on a platform with a [Roster]
 	Chats []string // where users are answered, in addition to direct messages; without workspace
 	Bots  []string
 }

@@ -4,73 +4,35 @@ import (
 	"context"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 )
 
-const (
-	profileLasts = 24 * time.Hour
-	maxProfiles  = 10_000
-)
+// profileLasts is how long a profile is remembered.
+const profileLasts = 24 * time.Hour
 
 // People caches the profiles of people and chats. Safe for concurrent use.
-type People struct {
-	look   func(ctx context.Context, id string) (Profile, error)
-	flight singleflight.Group
-
-	mu   sync.Mutex
-	byID map[string]cachedProfile
-}
-
-type cachedProfile struct {
-	Profile
-	until time.Time
-}
+type People struct{ profiles *Cache[Profile] }
 
 // NewPeople returns a cache of the results of look.
 func NewPeople(look func(ctx context.Context, id string) (Profile, error)) *People {
-	return &People{look: look, byID: map[string]cachedProfile{}}
+	return &People{NewCache(profileLasts, look)}
 }
 
 // Who returns the profile of an ID.
-func (p *People) Who(ctx context.Context, id string) (Profile, error) {
-	p.mu.Lock()
-	cached, found := p.byID[id]
-	p.mu.Unlock()
-	if found && time.Now().Before(cached.until) {
-		return cached.Profile, nil
-	}
-	looked, err, _ := p.flight.Do(id, func() (any, error) {
-		profile, err := p.look(context.WithoutCancel(ctx), id)
-		if err == nil {
-			p.Put(id, profile)
-		}
-		return profile, err
-	})
-	profile, _ := looked.(Profile)
-	return profile, err
-}
+func (p *People) Who(ctx context.Context, id string) (Profile, error) { return p.profiles.Get(ctx, id) }
 
 // Put caches a profile.
-func (p *People) Put(id string, profile Profile) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.byID) >= maxProfiles {
-		clear(p.byID)
-	}
-	p.byID[id] = cachedProfile{profile, time.Now().Add(profileLasts)}
-}
+func (p *People) Put(id string, profile Profile) { p.profiles.Put(id, profile) }
 
 // Named returns the ID of the only cached person, or chat, of this name, whatever its
 // case; empty if none or several match.
 func (p *People) Named(name string, person bool) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.profiles.mu.Lock()
+	defer p.profiles.mu.Unlock()
 	only := ""
-	for id, cached := range p.byID {
-		if cached.Person != person || cached.Name == "" || !strings.EqualFold(cached.Name, name) || time.Now().After(cached.until) {
+	for id, known := range p.profiles.byID {
+		who := known.value
+		if who.Person != person || who.Name == "" || !strings.EqualFold(who.Name, name) || time.Now().After(known.until) {
 			continue
 		}
 		if only != "" {

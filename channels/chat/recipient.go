@@ -114,7 +114,11 @@ func (r *Resolver) person(ctx context.Context, addresses Addresses, sender, name
 		return "", fmt.Errorf("several people are called %s; use an ID: %s", name, strings.Join(all, ", "))
 	}
 	id := found[0].ID
-	if id != sender && !listed(r.access.Users, id) {
+	included, err := r.access.includesPerson(ctx, r.platform, id)
+	if err != nil {
+		return "", err
+	}
+	if id != sender && !included {
 		return "", fmt.Errorf("the bot may not write to %s: channels.%s.allow_users does not include %s", name, r.platform.Name(), id)
 	}
 	return addresses.OpenDirect(ctx, id)

@@ -182,7 +182,6 @@ func TestAnswersWithoutEffect(t *testing.T) {
 			with(questionID, map[string]any{"type": "message_action", "callback_id": "holdfast_approve", "action_ts": ts(9)}),
 			with(questionID, map[string]any{"type": "view_submission"}),
 			with(questionID, map[string]any{"message": map[string]any{}}),
-			with(questionID, map[string]any{"team": map[string]any{"id": "T0OTHER"}}),
 			with(questionID, map[string]any{"user": map[string]any{"id": slacktest.Ben}}),
 			with(questionID, map[string]any{"channel": map[string]any{"id": slacktest.Secret}}),
 		} {

@@ -105,12 +105,10 @@ func (p *platform) readCommand(payload []byte) (chat.Delivery, any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.TeamID != self.TeamID {
-		return nil, ephemeral("I belong to another workspace."), nil
-	}
 	command := &chat.Command{}
 	command.Chat, command.Direct = chatOf(self.TeamID, s.ChannelID), isDirect(s.ChannelID)
 	command.PlatformID, command.Sender, command.SenderName, command.Text = s.TriggerID, s.UserID, s.UserName, s.Text
+	command.Outsider = elsewhere(self, s.TeamID)
 	return command, nil, nil
 }
 

@@ -29,7 +29,10 @@ type post struct {
 	UserProfile  struct {
 		DisplayName string `json:"display_name"`
 		RealName    string `json:"real_name"`
+		Team        string `json:"team"`
 	} `json:"user_profile"`
+	UserTeam    string       `json:"user_team"`   // in channels that workspaces share, as are
+	SourceTeam  string       `json:"source_team"` // that of the message
 	BotID       string       `json:"bot_id"`
 	AppID       string       `json:"app_id"`
 	Username    string       `json:"username"`
@@ -99,6 +102,7 @@ func (p *post) delivery(self Identity) *chat.Post {
 		Own:       p.User == self.UserID || p.BotID != "" && p.BotID == self.BotID,
 	}
 	d.Direct, d.Bot, d.BotIDs = p.isDirect(), p.isBot(), []string{p.BotID, p.AppID}
+	d.Outsider = elsewhere(self, p.UserTeam, p.UserProfile.Team, p.SourceTeam)
 	d.Inbound = domain.Inbound{
 		Scope: name, PlatformID: p.TS, Chat: name, Thread: p.ThreadTS,
 		Sender: p.sender(), SenderName: p.senderName(), Text: p.text(self.UserID), SentAt: sentAt(p.TS), Files: p.files(),
@@ -110,6 +114,17 @@ func (p *post) delivery(self Identity) *chat.Post {
 		d.Text = "<@" + self.UserID + ">" // asks us to look at what was said before
 	}
 	return d
+}
+
+// elsewhere reports whether the first known one of a person's workspaces is another than
+// ours. The ID of an organization (E…) says nothing.
+func elsewhere(self Identity, teams ...string) bool {
+	for _, team := range teams {
+		if strings.HasPrefix(team, "T") {
+			return team != self.TeamID
+		}
+	}
+	return false
 }
 
 // text returns the text of a post and of the messages that it forwards; that of its

@@ -58,10 +58,6 @@ func (p *platform) readInteraction(payload []byte) (chat.Delivery, error) {
 	if i.Channel.ID == "" || i.User.ID == "" {
 		return nil, fmt.Errorf("%w: a click without channel or user", chat.ErrMalformed)
 	}
-	if i.Team.ID != self.TeamID && i.User.TeamID != self.TeamID {
-		p.log.Info("click of another workspace ignored", "team", i.Team.ID, "ours", self.TeamID)
-		return nil, nil
-	}
 	return click, nil
 }
 
@@ -86,6 +82,7 @@ func (i *interaction) click(self Identity) *chat.Click {
 	c.PlatformID = ts + "-" + i.User.ID // the same in a redelivery
 	c.Chat, c.Direct = chatOf(self.TeamID, i.Channel.ID), isDirect(i.Channel.ID)
 	c.Sender, c.SenderName = i.User.ID, i.User.Name
+	c.Outsider = elsewhere(self, i.User.TeamID, i.Team.ID)
 	switch c.Thread = i.Message.ThreadTS; {
 	case c.Direct && c.Thread == i.Message.TS:
 		c.Thread = "" // the message opened the thread and is not in it

@@ -30,7 +30,7 @@ var deliveries = []struct{ kind, payload string }{
 func offline(t testing.TB) *slack.Channel {
 	t.Helper()
 	channel, err := slack.New(slack.Options{
-		BotToken: slacktest.BotToken, APIURL: "http://127.0.0.1:1", AllowUsers: []string{"*"}, AllowChannels: []string{"*"},
+		BotToken: slacktest.BotToken, APIURL: "http://127.0.0.1:1", AllowUsers: []string{slacktest.Ana}, AllowChannels: []string{"*"},
 		AllowBots: []string{"B0GOOD"}, Respond: chat.RespondThread,
 	})
 	require.NoError(t, err)

@@ -3,7 +3,9 @@ package slack
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -16,9 +18,9 @@ func isUser(id string) bool { return strings.HasPrefix(id, "U") || strings.HasPr
 // look asks Slack who is behind the ID of a user or a channel.
 func (p *platform) look(ctx context.Context, id string) (who chat.Profile, err error) {
 	if isUser(id) {
-		var user *slack.User
-		if user, err = p.user(ctx, id); err == nil {
-			who = profileOf(user)
+		var known account
+		if known, err = p.accounts.Get(ctx, id); err == nil {
+			who = known.profile
 		}
 	} else {
 		var channel *slack.Channel
@@ -34,6 +36,37 @@ func (p *platform) look(ctx context.Context, id string) (who chat.Profile, err e
 
 // invisible are Slack's errors for an ID about which it tells us nothing.
 var invisible = map[string]bool{"user_not_found": true, "users_not_found": true, "user_not_visible": true, "channel_not_found": true}
+
+// account is what the lists of users depend on.
+type account struct {
+	profile chat.Profile
+	team    string // the workspace that the person belongs to
+	member  bool   // of ours, and not a guest
+}
+
+// accountLasts is how long the state of an account is remembered: for so long a member who
+// became a guest is still answered.
+const accountLasts = time.Hour
+
+// account asks Slack about a user. Somebody of whom it says nothing is not a member.
+func (p *platform) account(ctx context.Context, id string) (account, error) {
+	user, err := p.user(ctx, id)
+	if invisible[code(err)] {
+		return account{}, nil
+	}
+	if err != nil {
+		return account{}, err
+	}
+	self, err := p.self(ctx)
+	if err != nil {
+		return account{}, err
+	}
+	ours := cmp.Or(user.TeamID, self.TeamID) == self.TeamID || slices.Contains(user.Enterprise.Teams, self.TeamID)
+	return account{
+		profile: profileOf(user), team: user.TeamID,
+		member: ours && !user.Deleted && !user.IsRestricted && !user.IsUltraRestricted && !user.IsStranger,
+	}, nil
+}
 
 func (p *platform) user(ctx context.Context, id string) (*slack.User, error) {
 	return ask(ctx, p, "users.info", func(ctx context.Context) (*slack.User, error) { return p.api.GetUserInfoContext(ctx, id) })

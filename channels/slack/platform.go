@@ -35,8 +35,11 @@ type platform struct {
 	web     *http.Client // for calls that the library does not support
 	files   *http.Client
 	limits  chat.Limiter
-	people  *chat.People
 	webhook *chat.Webhook // of ModeHTTP
+
+	people   *chat.People
+	accounts *chat.Cache[account]  // by user
+	groups   *chat.Cache[[]string] // members by user group
 
 	noStatus    atomic.Bool   // the app cannot set a status
 	statusLapse time.Duration // 0: the default

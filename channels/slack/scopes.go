@@ -22,5 +22,6 @@ var Scopes = []Scope{
 	{"im:write", "the bot cannot send a direct message to someone who has not written first"},
 	{"mpim:history", "messages in group direct messages are not seen"},
 	{"reactions:write", "no reaction marks a message as seen"},
-	{"users:read", "people appear by ID without a time zone, and the message tool cannot reach them"},
+	{"usergroups:read", "user groups in allow_users include no one"},
+	{"users:read", "people appear by ID without a time zone, the message tool cannot reach them, and \"*\" in allow_users includes no one"},
 }

@@ -3,7 +3,7 @@
 //
 // A conversation is a thread in a channel, a direct message, or a thread in one.
 // Accepting a message calls nothing at Slack, so it can be acknowledged within Slack's
-// three seconds; workers add names, files and what was said before ([chat.Enricher]).
+// three seconds, except to look up once whom "*" or a user group means; workers add names, files and what was said before ([chat.Enricher]).
 package slack
 
 import (
@@ -33,6 +33,8 @@ func New(o Options) (*Channel, error) {
 	}
 	p := newPlatform(o)
 	p.people = chat.NewPeople(p.look)
+	p.accounts = chat.NewCache(accountLasts, p.account)
+	p.groups = chat.NewCache(groupLasts, p.groupMembers)
 	p.webhook = newWebhook(p)
 	return &Channel{platform: p, Channel: chat.New(p, chat.Options{
 		ReceiverOptions: receiverOptions(o), FileLimit: o.FileLimit, Drafts: o.Stream,

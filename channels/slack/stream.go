@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ func (p *platform) CanStream(at chat.Place) bool {
 // StartStream implements [chat.Streamer]. The stream has no metadata until it is stopped.
 func (p *platform) StartStream(ctx context.Context, at chat.Place) (id string, err error) {
 	team, channel, _ := strings.Cut(at.Chat, "/")
+	if known, err := p.accounts.Get(ctx, at.Person); err == nil { // ours is right for almost everyone
+		team = cmp.Or(known.team, team)
+	}
 	err = p.call(ctx, "chat.startStream", channel, func(ctx context.Context) (err error) {
 		_, id, err = p.api.StartStreamContext(ctx, channel,
 			slack.MsgOptionTS(at.Thread), slack.MsgOptionRecipientUserID(at.Person), slack.MsgOptionRecipientTeamID(team))

@@ -69,7 +69,7 @@ func TestDoctorOnAWorkingSlack(t *testing.T) {
 		out, failed := examine(t, slackEnviron(t, server.APIURL()))
 		require.False(t, failed, out)
 		require.Equal(t, "ok    slack       connected as @holdfast (U0BOT) to the workspace Holdfast (T0TEAM), mode socket\n"+
-			"ok    slack       the app has all 14 scopes\n"+
+			"ok    slack       the app has all 15 scopes\n"+
 			"ok    slack       Socket Mode is available\n"+
 			"ok    slack       answers all people, in direct messages and in all channels it is invited to\n", onSlack(t, out))
 		require.Zero(t, server.Connections())
@@ -160,15 +160,15 @@ func TestDoctorFindsOnSlack(t *testing.T) {
 		{"a scope without which nothing works", func(_ *testing.T, s *slacktest.Server) []string {
 			s.SetScopes("files:write")
 			return nil
-		}, "fail", []string{"lacks 13 of 14 scopes", "; chat:write (the bot cannot answer)", "holdfast slack manifest", "install the app again"}},
+		}, "fail", []string{"lacks 14 of 15 scopes", "; chat:write (the bot cannot answer)", "holdfast slack manifest", "install the app again"}},
 		{"scopes without which less works", func(_ *testing.T, s *slacktest.Server) []string {
 			s.SetScopes(slices.DeleteFunc(slices.Clone(slacktest.AllScopes), func(scope string) bool { return strings.HasPrefix(scope, "files:") })...)
 			return nil
-		}, "warn", []string{"lacks 2 of 14 scopes: files:read (attached files cannot be read); files:write (files cannot be sent)", "holdfast slack manifest"}},
+		}, "warn", []string{"lacks 2 of 15 scopes: files:read (attached files cannot be read); files:write (files cannot be sent)", "holdfast slack manifest"}},
 		{"an installation with few of the scopes", func(_ *testing.T, s *slacktest.Server) []string {
 			s.SetScopes("chat:write", "app_mentions:read")
 			return nil
-		}, "warn", []string{"lacks 12 of 14 scopes: channels:history (", "install the app again"}},
+		}, "warn", []string{"lacks 13 of 15 scopes: channels:history (", "install the app again"}},
 		{"no scopes at all", func(_ *testing.T, s *slacktest.Server) []string {
 			s.SetScopes()
 			return nil

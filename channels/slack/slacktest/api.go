@@ -48,6 +48,7 @@ var methods = map[string]method{
 	"bots.info":              {do: (*Server).botsInfo, scopes: need("users:read")},
 	"users.info":             {do: (*Server).usersInfo, scopes: need("users:read")},
 	"users.list":             {do: (*Server).usersList, scopes: need("users:read")},
+	"usergroups.users.list":  {do: (*Server).usergroupsUsersList, scopes: need("usergroups:read")},
 	"users.conversations":    {do: (*Server).usersConversations, scopes: forTypes},
 	"conversations.list":     {do: (*Server).conversationsList, scopes: forTypes},
 	"conversations.info":     {do: (*Server).conversationsInfo, scopes: forKind("read")},

@@ -56,8 +56,8 @@ func (s *Server) interact(ts, name string, payload reply) Delivery {
 func (s *Server) interaction(kind, user string, c *channel) reply {
 	return reply{
 		"type": kind, "token": verification, "api_app_id": App, "trigger_id": s.id("trigger."), "is_enterprise_install": false,
-		"enterprise": nil, "team": reply{"id": Team, "domain": "holdfast"},
-		"user":    reply{"id": user, "username": s.nameOf(user), "name": s.nameOf(user), "team_id": Team},
+		"enterprise": nil, "team": reply{"id": s.home(user), "domain": "holdfast"},
+		"user":    reply{"id": user, "username": s.nameOf(user), "name": s.nameOf(user), "team_id": s.home(user)},
 		"channel": reply{"id": c.ID, "name": c.nameInPayloads()},
 	}
 }
@@ -130,7 +130,7 @@ func (s *Server) Slash(user, channel, command, text string) Delivery {
 	address := s.responseURL("commands", user, c, nil)
 	e := &Event{ID: s.id("Sl"), Type: Commands, Name: command, respond: func(body []byte) { s.respond(address, body) }}
 	s.dispatch(e, reply{
-		"token": verification, "team_id": Team, "team_domain": "holdfast", "channel_id": c.ID, "channel_name": c.nameInPayloads(),
+		"token": verification, "team_id": s.home(user), "team_domain": "holdfast", "channel_id": c.ID, "channel_name": c.nameInPayloads(),
 		"user_id": user, "user_name": s.nameOf(user), "command": command, "text": text, "api_app_id": App,
 		"is_enterprise_install": "false", "response_url": address, "trigger_id": s.id("trigger."),
 	})

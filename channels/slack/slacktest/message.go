@@ -85,6 +85,10 @@ func (s *Server) wire(c *channel, m *Message, metadata bool) reply {
 			out[key] = value
 		}
 	}
+	home := s.home(m.User)
+	set("team", home, home != Team)
+	set("user_team", home, home != Team)
+	set("source_team", home, home != Team)
 	set("subtype", m.Subtype, m.Subtype != "")
 	set("blocks", m.Blocks, m.Blocks != nil)
 	set("attachments", m.Attachments, m.Attachments != nil)

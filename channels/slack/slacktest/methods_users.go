@@ -1,6 +1,10 @@
 package slacktest
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 func (s *Server) apiTest(r *request) (reply, error) {
 	if code := r.arguments["error"]; code != "" {
@@ -31,6 +35,14 @@ func (s *Server) usersInfo(r *request) (reply, error) {
 	return reply{"user": u.wire()}, nil
 }
 
+func (s *Server) usergroupsUsersList(r *request) (reply, error) {
+	members, known := s.groups[r.arguments["usergroup"]]
+	if !known {
+		return nil, fail("no_such_subteam")
+	}
+	return reply{"users": slices.Concat([]string{}, members)}, nil
+}
+
 func (s *Server) usersList(r *request) (reply, error) {
 	page, next, err := paged(s.users, r, 1000)
 	if err != nil {
@@ -44,14 +56,16 @@ func (s *Server) usersList(r *request) (reply, error) {
 }
 
 func (u *User) wire() reply {
+	team := cmp.Or(u.Team, Team)
 	zone := u.TZ[strings.LastIndex(u.TZ, "/")+1:]
 	out := reply{
-		"id": u.ID, "team_id": Team, "name": u.Name, "real_name": u.RealName, "deleted": u.Deleted,
+		"id": u.ID, "team_id": team, "name": u.Name, "real_name": u.RealName, "deleted": u.Deleted,
 		"tz": u.TZ, "tz_label": zone, "tz_offset": u.TZOffset, "is_bot": u.Bot, "is_app_user": false, "is_admin": false,
+		"is_restricted": u.Guest || u.Visitor, "is_ultra_restricted": u.Visitor, "is_stranger": false,
 		"updated": 1712345678,
 		"profile": reply{
 			"real_name": u.RealName, "real_name_normalized": u.RealName, "display_name": u.Display,
-			"display_name_normalized": u.Display, "team": Team,
+			"display_name_normalized": u.Display, "team": team,
 		},
 	}
 	if u.ID == BotUser {

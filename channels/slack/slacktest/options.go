@@ -27,7 +27,7 @@ const (
 var AllScopes = []string{
 	"app_mentions:read", "assistant:write", "channels:history", "channels:join", "channels:read", "chat:write", "commands",
 	"files:read", "files:write", "groups:history", "groups:read", "im:history", "im:read", "im:write",
-	"mpim:history", "mpim:read", "reactions:read", "reactions:write", "users:read",
+	"mpim:history", "mpim:read", "reactions:read", "reactions:write", "usergroups:read", "users:read",
 }
 
 // Option changes a server.

@@ -38,6 +38,7 @@ type Server struct {
 	scopes  []string
 
 	users     []*User
+	groups    map[string][]string // members of user groups
 	channels  []*channel
 	files     map[string]*File
 	uploads   map[string]*File // not completed yet

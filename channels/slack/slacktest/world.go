@@ -17,6 +17,23 @@ type User struct {
 	TZOffset int // seconds
 	Bot      bool
 	Deleted  bool
+	Team     string // the workspace of somebody from elsewhere; empty: Team
+	Guest    bool   // is_restricted
+	Visitor  bool   // is_ultra_restricted: a guest of one channel
+}
+
+// home returns the workspace of a user.
+func (s *Server) home(user string) string {
+	if u := s.user(user); u != nil && u.Team != "" {
+		return u.Team
+	}
+	return Team
+}
+
+// SetGroup sets the members of a user group (S…), or adds one.
+func (s *Server) SetGroup(id string, members ...string) {
+	defer s.act()()
+	s.groups = put(s.groups, id, members)
 }
 
 // Kind is a conversation's channel_type in events.
