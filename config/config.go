@@ -259,12 +259,8 @@ func Default(home string) Config {
 			MCP:                 MCP{Servers: map[string]MCPServer{}},
 		},
 		Channels: Channels{
-			HTTP: HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
-			Slack: Slack{
-				Mode: SlackSocket, Listen: "127.0.0.1:8091", Path: "/slack", APIURL: "https://slack.com/api/",
-				AllowUsers: []string{}, AllowChannels: []string{}, AllowBots: []string{},
-				Respond: SlackThread, Stream: true, MaxFileMB: 20,
-			},
+			HTTP:  HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
+			Slack: defaultSlack(),
 		},
 		Approvals: Approvals{Rules: []string{}, Timeout: 3 * day, Approvers: []string{}},
 		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},

@@ -57,6 +57,10 @@ func requireKeys(t *testing.T, at string, typ reflect.Type, tree map[string]any)
 		if key == "-" {
 			continue
 		}
+		if key == ",squash" {
+			requireKeys(t, at, field.Type, tree)
+			continue
+		}
 		require.Contains(t, tree, key, "under %q", at)
 		below, _ := tree[key].(map[string]any)
 		if field.Type.Kind() == reflect.Struct {

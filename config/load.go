@@ -233,17 +233,11 @@ func (c *Config) applyKeys(env, providers map[string]string) {
 		c.Providers[name] = p
 	}
 	web := &c.Tools.Web
-	slack := &c.Channels.Slack
-	for variable, key := range map[string]*Secret{
-		"BRAVE_API_KEY": &web.Brave.APIKey, "TAVILY_API_KEY": &web.Tavily.APIKey,
-		"SLACK_BOT_TOKEN": &slack.BotToken, "SLACK_APP_TOKEN": &slack.AppToken, "SLACK_SIGNING_SECRET": &slack.SigningSecret,
-	} {
-		if *key == "" {
-			*key = Secret(env[variable])
-		}
-	}
-	if web.SearXNG.BaseURL == "" {
-		web.SearXNG.BaseURL = env["SEARXNG_BASE_URL"]
+	fill(&web.Brave.APIKey, env["BRAVE_API_KEY"])
+	fill(&web.Tavily.APIKey, env["TAVILY_API_KEY"])
+	fill(&web.SearXNG.BaseURL, env["SEARXNG_BASE_URL"])
+	for _, platform := range c.Channels.platforms() {
+		platform.fillFrom(env)
 	}
 }
 

@@ -18,12 +18,19 @@ type schema struct {
 	value  reflect.Type
 }
 
+// squashed is the tag of an embedded struct whose keys belong to the one around it.
+const squashed = ",squash"
+
 func describe(t reflect.Type) *schema {
 	switch {
 	case t.Kind() == reflect.Struct:
 		s := &schema{fields: map[string]*schema{}}
 		for field := range t.Fields() {
-			if key := field.Tag.Get("yaml"); key != "-" {
+			switch key := field.Tag.Get("yaml"); key {
+			case "-":
+			case squashed:
+				maps.Copy(s.fields, describe(field.Type).fields)
+			default:
 				s.fields[key] = describe(field.Type)
 			}
 		}

@@ -10,16 +10,9 @@ const (
 	SlackHTTP   = "http"   // Slack connects to us
 )
 
-// Values of Slack.Respond.
-const (
-	SlackMention = "mention" // messages that mention the bot
-	SlackThread  = "thread"  // and all messages in threads that it takes part in
-	SlackAll     = "all"     // all messages
-)
-
 // Slack are the settings of the Slack channel.
 type Slack struct {
-	Enabled       bool     `yaml:"enabled"`
+	Platform      `yaml:",squash"`
 	Mode          string   `yaml:"mode"`
 	BotToken      Secret   `yaml:"bot_token"`      // xoxb-…
 	AppToken      Secret   `yaml:"app_token"`      // xapp-…; for SlackSocket
@@ -27,18 +20,25 @@ type Slack struct {
 	Listen        string   `yaml:"listen"`         // host:port; for SlackHTTP
 	Path          string   `yaml:"path"`           // of the URL for events, buttons and commands
 	APIURL        string   `yaml:"api_url"`
-	AllowUsers    []string `yaml:"allow_users"`    // Slack IDs of people and user groups; "*" for the workspace's members
 	AllowChannels []string `yaml:"allow_channels"` // Slack IDs; "*" for all
-	AllowBots     []string `yaml:"allow_bots"`     // Slack IDs of bots or bot users
-	Respond       string   `yaml:"respond"`
-	Stream        bool     `yaml:"stream"`      // stream replies
-	MaxFileMB     int      `yaml:"max_file_mb"` // of an attached file
 }
 
-func (k *checker) slack(s Slack) {
+func defaultSlack() Slack {
+	return Slack{
+		Platform: defaultPlatform(), Mode: SlackSocket, Listen: "127.0.0.1:8091", Path: "/slack", APIURL: "https://slack.com/api/",
+		AllowChannels: []string{},
+	}
+}
+
+func (s *Slack) fillFrom(env map[string]string) {
+	fill(&s.BotToken, env["SLACK_BOT_TOKEN"])
+	fill(&s.AppToken, env["SLACK_APP_TOKEN"])
+	fill(&s.SigningSecret, env["SLACK_SIGNING_SECRET"])
+}
+
+func (s *Slack) check(k *checker) {
 	k.oneOf("channels.slack.mode", s.Mode, SlackSocket, SlackHTTP)
-	k.oneOf("channels.slack.respond", s.Respond, SlackMention, SlackThread, SlackAll)
-	k.atLeastOne("channels.slack.max_file_mb", s.MaxFileMB)
+	k.platform("channels.slack", s.Platform, RespondMention, RespondThread, RespondAll)
 	k.url("channels.slack.api_url", s.APIURL)
 	k.when(!strings.HasPrefix(s.Path, "/"), "channels.slack.path", "must begin with a slash, such as /slack, not %q", s.Path)
 	k.prefix("channels.slack.bot_token", s.BotToken, "xoxb-", "the Bot User OAuth Token")

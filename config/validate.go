@@ -51,7 +51,9 @@ func (c Config) check() []problem {
 	k.tools(c.Tools)
 	k.approvals(c.Approvals)
 	k.http(c.Channels.HTTP)
-	k.slack(c.Channels.Slack)
+	for _, platform := range c.Channels.platforms() {
+		platform.check(k)
+	}
 	k.jobs(c.Jobs, c.Heartbeat)
 	if c.Metrics.Listen != "" {
 		k.hostPort("metrics.listen", c.Metrics.Listen, "127.0.0.1:9090, or empty to disable it")

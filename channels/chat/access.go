@@ -148,7 +148,8 @@ func (h *handler) explanation(ctx context.Context, o *Origin, why refusal) (stri
 	name := h.platform.Name()
 	switch {
 	case why == refusedChat:
-		return fmt.Sprintf("I don't answer in this channel yet. My operator can add `%s` to `channels.%s.allow_channels`.", bare(o.Chat), name), nil
+		words := wordsOf(h.platform)
+		return fmt.Sprintf("I don't answer in this %s yet. My operator can add `%s` to `channels.%s.%s`.", words.Group, bare(o.Chat), name, words.allow()), nil
 	case !o.Direct || h.pairing == nil:
 		return fmt.Sprintf("I don't know you yet, so I may not answer. Send me a direct message to request access, "+
 			"or ask my operator to add `%s` to `channels.%s.allow_users`.", o.Sender, name), nil

@@ -16,6 +16,9 @@ type Channel struct {
 	*Enricher
 	*Resolver
 	*Outbound
+
+	platform Platform
+	access   Access
 }
 
 // New returns the channel of a platform.
@@ -25,5 +28,6 @@ func New(p Platform, o Options) *Channel {
 		Enricher: NewEnricher(p, EnricherOptions{Access: o.Access, FileLimit: o.FileLimit, Respond: o.Respond}),
 		Resolver: NewResolver(p, o.Access),
 		Outbound: NewOutbound(p, OutboundOptions{Drafts: o.Drafts, Logger: o.Logger}),
+		platform: p, access: o.Access,
 	}
 }

@@ -27,7 +27,7 @@ func (h *handler) slash(ctx context.Context, c *Command) (string, error) {
 	}
 	command, arguments := domain.ParseCommand("/" + strings.TrimPrefix(strings.TrimSpace(c.Text), "/"))
 	if command == domain.CommandNone || command == domain.CommandHelp {
-		return helpAnswer(h.o.CommandPrefix), nil
+		return h.helpAnswer(), nil
 	}
 	text := strings.TrimSpace("/" + string(command) + " " + arguments)
 	// It is a command of the conversation if we take part in it: where each message opens a
@@ -59,16 +59,21 @@ func (h *handler) slash(ctx context.Context, c *Command) (string, error) {
 }
 
 // helpAnswer explains how to use the agent and lists the commands.
-func helpAnswer(prefix string) string {
+func (h *handler) helpAnswer() string {
+	group := wordsOf(h.platform).Group
 	var b strings.Builder
-	b.WriteString("Mention me in a channel or send me a direct message. Each thread is a separate conversation.\n")
-	var words []string
-	for _, command := range domain.Commands() {
-		fmt.Fprintf(&b, "• `%s`: %s\n", command.Form(prefix), command.Description)
-		words = append(words, string(command.Name))
+	if group != "" {
+		fmt.Fprintf(&b, "Mention me in a %s or send me a direct message. Each thread is a separate conversation.\n", group)
 	}
-	fmt.Fprintf(&b, "In a channel, `status` and `stop` apply to the requests made there. "+
-		"In a thread, mention me with one of these words alone: `%s`.", strings.Join(words, "`, `"))
+	var names []string
+	for _, command := range domain.Commands() {
+		fmt.Fprintf(&b, "• `%s`: %s\n", command.Form(h.o.CommandPrefix), command.Description)
+		names = append(names, string(command.Name))
+	}
+	if group != "" {
+		fmt.Fprintf(&b, "In a %s, `status` and `stop` apply to the requests made there. "+
+			"In a thread, mention me with one of these words alone: `%s`.", group, strings.Join(names, "`, `"))
+	}
 	return b.String()
 }
 

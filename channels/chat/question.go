@@ -37,8 +37,8 @@ func (h *handler) answerIn(ctx context.Context, c *Command, text string) (string
 			return fmt.Sprintf("`%s`: `%s`: %s", q.ID, q.Tool, h.preview(q.Title))
 		}), nil
 	case id != "":
-		return fmt.Sprintf("No question with the ID `%[1]s` is waiting in this channel. If it is in a thread, use its buttons, or mention me there with `%[2]s %[1]s`.",
-			h.escape(id), command), nil
+		return fmt.Sprintf("No question with the ID `%[1]s` is waiting in this %[3]s. If it is in a thread, use its buttons, or mention me there with `%[2]s %[1]s`.",
+			h.escape(id), command, wordsOf(h.platform).Group), nil
 	}
 	return "Nothing is waiting for approval here.", nil
 }

@@ -94,7 +94,7 @@ func (r *Resolver) chat(ctx context.Context, addresses Addresses, sender, name s
 	case chat.Archived:
 		return "", fmt.Errorf("#%s is archived", chat.Name)
 	case !listed(r.access.Chats, bare(chat.ID)):
-		return "", fmt.Errorf("the bot may not write in #%s: channels.%s.allow_channels does not include %s", chat.Name, r.platform.Name(), bare(chat.ID))
+		return "", fmt.Errorf("the bot may not write in #%s: channels.%s.%s does not include %s", chat.Name, r.platform.Name(), wordsOf(r.platform).allow(), bare(chat.ID))
 	}
 	return chat.ID, nil
 }

@@ -35,6 +35,7 @@ var ErrMalformed = errors.New("malformed payload")
 // Webhook is an HTTP server to which a platform delivers.
 type Webhook struct {
 	Name   string // of the platform
+	Title  string // the name as people know it, such as "Slack"
 	Listen string // host:port
 	Path   string
 	// Verify checks that the platform sent a request.

@@ -16,7 +16,7 @@ import (
 // newWebhook returns the server to which Slack delivers in ModeHTTP.
 func newWebhook(p *platform) *chat.Webhook {
 	return &chat.Webhook{
-		Name: Name, Listen: p.o.Listen, Path: p.o.Path, Logger: p.log,
+		Name: Name, Title: "Slack", Listen: p.o.Listen, Path: p.o.Path, Logger: p.log,
 		Verify: func(header http.Header, body []byte) error { return verify(header, p.o.SigningSecret, body) },
 		Read: func(header http.Header, body []byte) (chat.Delivery, any, error) {
 			kind, payload, err := unwrap(header.Get("Content-Type"), body)

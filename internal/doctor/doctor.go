@@ -33,7 +33,7 @@ func Run(ctx context.Context, environ []string, report func(Finding)) {
 	d.checkSkills()
 	d.checkAPI(ctx)
 	d.checkProbes(ctx)
-	d.checkSlack(ctx)
+	d.checkPlatforms(ctx)
 	d.checkTools()
 	d.checkClock()
 }

@@ -4,42 +4,76 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/config"
 )
 
-// platform is a chat platform that the config can enable.
-type platform struct {
-	enabled  bool
+// Platform is a chat platform that the config can enable.
+type Platform struct {
+	Name    string
+	Enabled bool
+	// Credential describes the token or password that is set: "a bot token"; empty: none is.
+	Credential string
+
 	isDirect func(chat string) bool
 	open     func(*slog.Logger) (PushChannel, error)
 }
 
-// platforms returns the chat platforms by name.
-func platforms(c config.Channels) map[string]platform {
-	return map[string]platform{
-		slack.Name: {
-			c.Slack.Enabled, slack.IsDirect,
+// Open opens the platform. It calls nothing yet.
+func (p Platform) Open(log *slog.Logger) (PushChannel, error) {
+	channel, err := p.open(log.With("channel", p.Name))
+	if err != nil {
+		return nil, fmt.Errorf("open the channel %s: %w", p.Name, err)
+	}
+	return channel, nil
+}
+
+// Platforms returns all chat platforms, by their names.
+func Platforms(c config.Channels) []Platform {
+	return []Platform{
+		{
+			slack.Name, c.Slack.Enabled, credential("a bot token", c.Slack.BotToken), slack.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return slack.New(SlackOptions(c.Slack, log)) },
 		},
 	}
 }
 
+// platform returns the chat platform with a name.
+func platform(c config.Channels, name string) (p Platform, known bool) {
+	for _, p := range Platforms(c) {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Platform{}, false
+}
+
+// credential returns what a secret is called, if it is set.
+func credential(name string, secret config.Secret) string {
+	if secret == "" {
+		return ""
+	}
+	return name
+}
+
 // OpenChannel opens an enabled push channel.
 func OpenChannel(c config.Channels, name string, log *slog.Logger) (PushChannel, error) {
-	all := platforms(c)
-	p, known := all[name]
+	p, known := platform(c, name)
 	switch {
 	case !known:
-		return nil, fmt.Errorf("cannot send to %q: --channel must be %s", name, strings.Join(slices.Sorted(maps.Keys(all)), " or "))
-	case !p.enabled:
+		var names []string
+		for _, p := range Platforms(c) {
+			names = append(names, p.Name)
+		}
+		return nil, fmt.Errorf("cannot send to %q: --channel must be %s", name, strings.Join(names, " or "))
+	case !p.Enabled:
 		return nil, fmt.Errorf("cannot send to %q: it is disabled (channels.%[2]s.enabled); see docs/%[2]s.md", name, name)
 	}
-	return p.open(log)
+	return p.Open(log)
 }
 
 // openChannels opens the enabled push channels. A private process has none: it serves
@@ -52,26 +86,38 @@ func (n *Node) openChannels() error {
 	if n.roles.Private {
 		return nil
 	}
-	for name, p := range platforms(n.Config.Channels) {
-		if !p.enabled {
+	for _, p := range Platforms(n.Config.Channels) {
+		if !p.Enabled {
 			continue
 		}
-		channel, err := p.open(n.log)
+		channel, err := p.Open(n.log)
 		if err != nil {
-			return fmt.Errorf("open the channel %s: %w", name, err)
+			return err
 		}
-		n.push[name] = channel
+		n.push[p.Name] = channel
 	}
 	return nil
 }
 
+// chatOptions returns the options that all chat platforms have. chats are the chats with
+// several people that are answered.
+func chatOptions(p config.Platform, chats []string, log *slog.Logger) chat.Options {
+	return chat.Options{
+		ReceiverOptions: chat.ReceiverOptions{
+			Access: chat.Access{Users: p.AllowUsers, Chats: chats, Bots: p.AllowBots}, Respond: p.Respond, Logger: log,
+		},
+		FileLimit: int64(p.MaxFileMB) << 20, Drafts: p.Stream,
+	}
+}
+
 // SlackOptions returns the options of the Slack channel.
 func SlackOptions(c config.Slack, log *slog.Logger) slack.Options {
+	common := chatOptions(c.Platform, c.AllowChannels, log)
 	return slack.Options{
 		Mode: c.Mode, BotToken: c.BotToken.Reveal(), AppToken: c.AppToken.Reveal(), SigningSecret: c.SigningSecret.Reveal(),
 		Listen: c.Listen, Path: c.Path, APIURL: c.APIURL,
-		AllowUsers: c.AllowUsers, AllowChannels: c.AllowChannels, AllowBots: c.AllowBots,
-		Respond: c.Respond, Stream: c.Stream, FileLimit: int64(c.MaxFileMB) << 20, Logger: log.With("channel", slack.Name),
+		AllowUsers: common.Users, AllowChannels: common.Chats, AllowBots: common.Bots,
+		Respond: common.Respond, Stream: common.Drafts, FileLimit: common.FileLimit, Logger: common.Logger,
 	}
 }
 

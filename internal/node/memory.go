@@ -23,7 +23,7 @@ func Scopes(cfg config.Memory) func(channel, chat, sender string) memory.Scope {
 // usualScope separates the memory of people and chats on platforms where several people
 // write.
 func usualScope(channel, chat string) memory.Kind {
-	p, known := platforms(config.Channels{})[channel]
+	p, known := platform(config.Channels{}, channel)
 	switch {
 	case !known:
 		return memory.Workspace
