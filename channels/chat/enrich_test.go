@@ -147,10 +147,10 @@ func TestEnrich(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []domain.SavedFile{
 			{Name: "a.txt", MIME: "text/plain", Path: "/media/a.txt"}, {Name: "A-2.txt", MIME: "text/plain", Path: "/media/A-2.txt"},
+			{Name: "c.mp4", MIME: "video/mp4", Path: "/media/c.mp4"},
 		}, got.Files)
 		require.Equal(t, []string{
-			"b.txt was deleted", "c.mp4 has an unsupported type: video/mp4",
-			"d.txt (2 kB) is larger than 20 bytes", "e.txt is larger than 20 bytes",
+			"b.txt was deleted", "d.txt (2 kB) is larger than 20 bytes", "e.txt is larger than 20 bytes",
 		}, got.Notes)
 	})
 

@@ -16,7 +16,7 @@ import (
 // maxFiles bounds the files of a message that are saved.
 const maxFiles = 20
 
-// files saves the attached files that an agent can read.
+// files saves the attached files.
 func (w *enrichment) files(ctx context.Context) error {
 	files, ok := w.platform.(Files)
 	if !ok {
@@ -28,7 +28,7 @@ func (w *enrichment) files(ctx context.Context) error {
 			w.note(fmt.Sprintf("%d more files ignored: the limit is %d", len(w.Message.Files)-maxFiles, maxFiles))
 			break
 		}
-		saved, err := w.save(ctx, files, f, uniqueName(f.Name, taken))
+		f, saved, err := w.fetch(ctx, files, f, taken)
 		if why, is := errors.AsType[Unreadable](err); is {
 			w.note(f.Name + " " + string(why))
 			continue
@@ -43,17 +43,20 @@ func (w *enrichment) files(ctx context.Context) error {
 	return nil
 }
 
-// save saves a file under a name.
-func (w *enrichment) save(ctx context.Context, files Files, f domain.File, name string) (saved domain.SavedFile, err error) {
-	f, err = files.Describe(ctx, f)
+// fetch saves a file under a name that is not taken, and returns its description.
+func (w *enrichment) fetch(ctx context.Context, files Files, f domain.File, taken map[string]bool) (domain.File, domain.SavedFile, error) {
+	described, err := files.Describe(ctx, f)
 	if err != nil {
-		return saved, err
+		return f, domain.SavedFile{}, err
 	}
+	saved, err := w.save(ctx, files, described, uniqueName(described.Name, taken))
+	return described, saved, err
+}
+
+// save saves a file under a name, whatever it contains: the agent can unpack or convert it.
+func (w *enrichment) save(ctx context.Context, files Files, f domain.File, name string) (saved domain.SavedFile, err error) {
 	limit := w.o.FileLimit
-	switch {
-	case !isReadable(f):
-		return saved, Unreadable("has an unsupported type: " + cmp.Or(f.MIME, path.Ext(f.Name)))
-	case f.Size > limit:
+	if f.Size > limit {
 		return saved, Unreadable(fmt.Sprintf("(%s) is larger than %s", inBytes(f.Size), inBytes(limit)))
 	}
 	body, err := files.Fetch(ctx, f)

@@ -26,6 +26,7 @@ type output struct {
 	placeholders bool
 
 	noStreams atomic.Bool // the account cannot stream
+	spacing   spacing
 
 	mu        sync.Mutex
 	presented map[string]*presented // by turn

@@ -11,6 +11,7 @@ type Pace struct {
 	Edit   time.Duration // between two edits of a draft
 	Call   time.Duration // bounds a call that shows progress
 	Retry  time.Duration // before a failed call is retried
+	Part   time.Duration // between two parts of a reply; default: none
 }
 
 // defaultPace suits platforms that take about one message a second in a chat and 50
@@ -30,7 +31,7 @@ func (p Pace) or(q Pace) Pace {
 	}
 	return Pace{
 		Notice: first(p.Notice, q.Notice), Draft: first(p.Draft, q.Draft), Status: first(p.Status, q.Status),
-		Stream: first(p.Stream, q.Stream), Edit: first(p.Edit, q.Edit), Call: first(p.Call, q.Call), Retry: first(p.Retry, q.Retry),
+		Stream: first(p.Stream, q.Stream), Edit: first(p.Edit, q.Edit), Call: first(p.Call, q.Call), Retry: first(p.Retry, q.Retry), Part: first(p.Part, q.Part),
 	}
 }
 

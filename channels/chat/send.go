@@ -62,7 +62,13 @@ func (o *Outbound) Placeholder(ctx context.Context, msg domain.Outbound) (string
 }
 
 func (o *Outbound) post(ctx context.Context, at Place, msg domain.Outbound) (channels.Sent, error) {
+	if msg.Part > 1 {
+		if err := o.spacing.wait(ctx, o.p.Name(), at.Chat); err != nil {
+			return channels.Sent{}, err
+		}
+	}
 	id, err := o.p.Post(ctx, at, o.message(msg))
+	o.spacing.posted(at.Chat, o.pace.Part)
 	return channels.Sent{PlatformID: id}, err
 }
 

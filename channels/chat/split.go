@@ -37,14 +37,36 @@ func (o *Outbound) Split(text string) []domain.Part {
 	}
 	p := parts{limits: o.limits}
 	p.add(text, snippets, func(between string) {
-		for _, piece := range markdown.Split(between, markdown.Limit) {
-			if o.limits.Prepare != nil {
-				piece = o.limits.Prepare(piece)
-			}
+		for _, piece := range o.limits.prepared(between) {
 			p.add(piece, o.limits.Code.snippets(piece), p.addText) // long tables may be code now
 		}
 	})
 	return p.all
+}
+
+// prepared returns a text rewritten by Prepare, which takes only so much at once: in one
+// piece, unless that had to be cut within a paragraph or code.
+func (l Limits) prepared(text string) []string {
+	if l.Prepare == nil {
+		return []string{text}
+	}
+	var out []string
+	for _, piece := range markdown.Split(text, markdown.Limit) {
+		prepared := l.Prepare(piece)
+		at := strings.Index(text, piece)
+		if at < 0 { // code whose fence is opened again
+			out = append(out, prepared)
+			continue
+		}
+		gap := text[:at]
+		text = text[at+len(piece):]
+		if len(out) == 0 || strings.TrimSpace(gap) != "" || !strings.Contains(gap, "\n") {
+			out = append(out, prepared)
+			continue
+		}
+		out[len(out)-1] += gap + prepared
+	}
+	return out
 }
 
 // fits reports whether one message holds a text.

@@ -204,7 +204,7 @@ func TestEnrichFiles(t *testing.T) {
 		slacktest.File{Name: "big.txt", Mimetype: "text/plain", Content: big},
 		slacktest.File{ID: "F0LIES", Name: "lies.txt", Mimetype: "text/plain", Content: big},
 		slacktest.File{ID: "F0GONE", Name: "gone.txt", Mimetype: "text/plain", Content: []byte("x")},
-		slacktest.File{ID: "F0INFO", Name: "info.txt", Mimetype: "text/plain", Content: []byte("described later")},
+		slacktest.File{ID: "F0INFO", Name: "info.txt", Mimetype: "text/plain", Content: []byte("described later"), Connect: true},
 	)).TS
 	s.RemoveFile("F0GONE")
 	msg := s.message(slacktest.General, ts)
@@ -221,14 +221,14 @@ func TestEnrichFiles(t *testing.T) {
 		{Name: "A-2.png", MIME: "image/png", Path: "/media/A-2.png"},
 		{Name: "deploy.ts", MIME: "video/mp2t", Path: "/media/deploy.ts"},
 		{Name: "page.html", MIME: "text/html", Path: "/media/page.html"},
-		{Name: "F0INFO", MIME: "text/plain", Path: "/media/F0INFO"},
+		{Name: "movie.mp4", MIME: "video/mp4", Path: "/media/movie.mp4"},
+		{Name: "info.txt", MIME: "text/plain", Path: "/media/info.txt"},
 		{Name: "pass_wd_.txt", MIME: "text/plain", Path: "/media/pass_wd_.txt"},
 	}, got.Files)
 	require.Equal(t, kept{
-		"a.png": "png", "A-2.png": "other", "deploy.ts": "let x = 1", "page.html": "<html>", "F0INFO": "described later", "pass_wd_.txt": "png",
+		"a.png": "png", "A-2.png": "other", "deploy.ts": "let x = 1", "page.html": "<html>", "movie.mp4": "mp4", "info.txt": "described later", "pass_wd_.txt": "png",
 	}, disk)
 	require.Equal(t, []string{
-		"movie.mp4 has an unsupported type: video/mp4",
 		"big.txt (101 bytes) is larger than 100 bytes",
 		"lies.txt is larger than 100 bytes",
 		"gone.txt was deleted",

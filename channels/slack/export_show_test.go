@@ -24,6 +24,12 @@ func (c *Channel) Calm(edits, calls time.Duration) {
 // Lapse sets how long a status stays.
 func (c *Channel) Lapse(d time.Duration) { c.statusLapse = d }
 
+// Space sets the pause between the parts of a reply.
+func (c *Channel) Space(parts time.Duration) {
+	c.pace.Part = parts
+	c.setPace(c.pace)
+}
+
 // Notice sets how long a message may take to be answered without any indication.
 func (c *Channel) Notice(d time.Duration) {
 	c.pace.Notice = d

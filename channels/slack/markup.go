@@ -6,8 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// textLimit is how many characters chat.update accepts as a text.
-const textLimit = 4000
+const (
+	textLimit     = 4_000  // characters that chat.update accepts as a text
+	postTextLimit = 40_000 // those that chat.postMessage does
+)
 
 var (
 	// mention matches the mentions that are allowed: of one person, or of a channel.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 )
@@ -115,4 +116,18 @@ func TestAStreamIsForTheWorkspaceOfItsReader(t *testing.T) {
 	s.emit(a, text("Well"))
 	s.drafted(a, anyMessage)
 	require.Equal(t, "T0OTHER", s.Calls("chat.startStream")[0].Args["recipient_team_id"])
+}
+
+// A file of another workspace is delivered with nothing but its ID; its name is looked up.
+func TestAFileOfAnotherWorkspaceKeepsItsName(t *testing.T) {
+	t.Parallel()
+	r := shared(t, slack.ModeSocket, slack.Options{FileLimit: 1 << 20})
+	r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" look", slacktest.WithFiles(
+		slacktest.File{Name: "plan.zip", Content: []byte("PK"), Connect: true},
+	)))
+	disk := kept{}
+	got, err := r.channel.Enrich(r.ctx, channels.Enrichment{Message: r.accepted(1), Save: disk.save})
+	require.NoError(t, err)
+	require.Equal(t, kept{"plan.zip": "PK"}, disk)
+	require.Equal(t, "plan.zip", got.Files[0].Name)
 }

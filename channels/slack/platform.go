@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ type platform struct {
 	accounts *chat.Cache[account]  // by user
 	groups   *chat.Cache[[]string] // members by user group
 
+	streams     streams
 	noStatus    atomic.Bool   // the app cannot set a status
 	statusLapse time.Duration // 0: the default
 	pace        chat.Pace     // zero fields: the core's default
@@ -64,9 +66,11 @@ func (*platform) Name() string { return Name }
 
 // Limits implements [chat.Platform].
 func (p *platform) Limits() chat.Limits {
+	pace := p.pace
+	pace.Part = cmp.Or(pace.Part, time.Second)
 	return chat.Limits{
 		Text: partLimit, Measure: sizeOf, Prepare: drawn, Code: chat.Code{Runes: 3000, Lines: 60},
-		Draft: 3500, Buttons: true, Pace: p.pace,
+		Draft: 3500, Buttons: true, Pace: pace,
 	}
 }
 

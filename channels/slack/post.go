@@ -2,7 +2,10 @@ package slack
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/slackutilsx"
@@ -16,7 +19,7 @@ func (p *platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (i
 		return p.upload(ctx, at, msg)
 	}
 	channel := channelOf(at.Chat)
-	err = p.send(msg, func(content ...slack.MsgOption) error {
+	err = p.send(msg, postTextLimit, func(content ...slack.MsgOption) error {
 		return p.call(ctx, "chat.postMessage", channel, func(ctx context.Context) (err error) {
 			options := append(content, slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl())
 			if at.Thread != "" {
@@ -35,7 +38,7 @@ func (p *platform) Busy(at chat.Place) bool {
 }
 
 // Edit implements [chat.Editor]. A message that is streamed is stopped first: Slack
-// refuses to change it until then.
+// refuses to change it until then. One that an edit cannot hold is deleted, to be posted.
 func (p *platform) Edit(ctx context.Context, at chat.Place, ts string, msg chat.Message) error {
 	channel := channelOf(at.Chat)
 	update := func(content ...slack.MsgOption) error {
@@ -44,12 +47,20 @@ func (p *platform) Edit(ctx context.Context, at chat.Place, ts string, msg chat.
 			return err
 		})
 	}
-	err := p.send(msg, update)
+	if p.streams.has(channel, ts) {
+		if err := p.endStream(ctx, channel, ts); err != nil {
+			return err
+		}
+	}
+	err := p.send(msg, textLimit, update)
 	if code(err) == "streaming_state_conflict" {
 		if err := p.endStream(ctx, channel, ts); err != nil {
 			return err
 		}
-		err = p.send(msg, update)
+		err = p.send(msg, textLimit, update)
+	}
+	if errors.Is(err, errTooLong) {
+		return errors.Join(fmt.Errorf("%w: %w", chat.ErrNoMessage, err), p.Delete(ctx, at, ts))
 	}
 	switch code(err) {
 	case "message_not_found", "cant_update_message", "edit_window_closed":
@@ -61,6 +72,11 @@ func (p *platform) Edit(ctx context.Context, at chat.Place, ts string, msg chat.
 // Delete implements [chat.Editor]. Slack does not delete streams that were not stopped.
 func (p *platform) Delete(ctx context.Context, at chat.Place, ts string) error {
 	channel := channelOf(at.Chat)
+	if p.streams.has(channel, ts) {
+		if err := p.endStream(ctx, channel, ts); err != nil {
+			return err
+		}
+	}
 	remove := func(ctx context.Context) error {
 		_, _, err := p.api.DeleteMessageContext(ctx, channel, ts)
 		return err
@@ -84,8 +100,12 @@ var undeletable = map[string]bool{
 	"not_in_channel": true, "compliance_exports_prevent_deletion": true, "is_inactive": true,
 }
 
-// send sends the content of a message: as blocks or, if Slack refuses those, as text alone.
-func (p *platform) send(msg chat.Message, send func(content ...slack.MsgOption) error) error {
+// errTooLong is the error of a text without blocks that a call does not take.
+var errTooLong = errors.New("too long without blocks")
+
+// send sends the content of a message: as blocks or, if Slack refuses those, as text alone,
+// of which the call takes limit characters.
+func (p *platform) send(msg chat.Message, limit int, send func(content ...slack.MsgOption) error) error {
 	markdown := msg.Text
 	if !msg.Draft {
 		markdown = p.withMentions(markdown)
@@ -94,15 +114,30 @@ func (p *platform) send(msg chat.Message, send func(content ...slack.MsgOption) 
 		markdown = withApprovers(markdown)
 	}
 	metadata := slack.MsgOptionMetadata(metadataOf(msg))
-	err := send(metadata, slack.MsgOptionText(textOf(msg, markdown), false), slack.MsgOptionBlocks(blocksOf(msg, markdown)...))
-	switch code(err) {
-	case "invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long":
-		if len(msg.Buttons) > 0 && msg.Approval != "" {
-			markdown += "\n\n" + howToAnswer(msg.Approval)
-		}
-		return send(metadata, slack.MsgOptionText(textOf(msg, markdown), false), slack.MsgOptionBlocks())
+	bodies := [][]slack.Block{blocks(markdown)}
+	if table := withTable(markdown); table != nil && !msg.Draft {
+		bodies = slices.Insert(bodies, 0, table)
 	}
-	return err
+	var err error
+	for _, body := range bodies {
+		err = send(metadata, slack.MsgOptionText(textOf(msg, markdown), false), slack.MsgOptionBlocks(blocksOf(msg, body)...))
+		if !refusedBlocks[code(err)] {
+			return err
+		}
+	}
+	if len(msg.Buttons) > 0 && msg.Approval != "" {
+		markdown += "\n\n" + howToAnswer(msg.Approval)
+	}
+	text := joined("\n\n", render(markdown), noteOf(msg))
+	if utf8.RuneCountInString(text) > limit && limit < postTextLimit {
+		return fmt.Errorf("%w: %w", errTooLong, err)
+	}
+	return send(metadata, slack.MsgOptionText(cutMarkup(text, limit), false), slack.MsgOptionBlocks())
+}
+
+// refusedBlocks are Slack's errors for blocks that it does not take.
+var refusedBlocks = map[string]bool{
+	"invalid_blocks": true, "invalid_blocks_format": true, "msg_blocks_too_long": true, "invalid_attachments": true,
 }
 
 // textOf returns the text for notifications and for clients without blocks.
@@ -121,10 +156,11 @@ func noteOf(msg chat.Message) string {
 	return approver.ReplaceAllString(slackutilsx.EscapeMessage(msg.Note), "<@$1>")
 }
 
-func blocksOf(msg chat.Message, markdown string) []slack.Block {
+// blocksOf returns the blocks of a message whose text is in body.
+func blocksOf(msg chat.Message, body []slack.Block) []slack.Block {
 	var parts []slack.Block
-	if markdown != "" {
-		parts = blocks(markdown)
+	if msg.Text != "" {
+		parts = body
 	}
 	if msg.Note != "" {
 		note := slack.NewTextBlockObject(slack.MarkdownType, noteOf(msg), false, false)

@@ -1,9 +1,11 @@
 package slack_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +13,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 func split(t *testing.T, text string) []domain.Part {
@@ -52,8 +55,8 @@ func TestSplit(t *testing.T) {
 			[]domain.Part{{Text: strings.Repeat("x", 3001) + "\n", File: "snippet-1.json"}, {Text: "end"}},
 		},
 		{
-			"paragraphs", strings.Repeat("a", 2000) + "\n\n" + strings.Repeat("b", 2000),
-			[]domain.Part{{Text: strings.Repeat("a", 2000)}, {Text: strings.Repeat("b", 2000)}},
+			"paragraphs", strings.Repeat("a", 6000) + "\n\n" + strings.Repeat("b", 6000),
+			[]domain.Part{{Text: strings.Repeat("a", 6000)}, {Text: strings.Repeat("b", 6000)}},
 		},
 	}
 	for _, tt := range tests {
@@ -107,12 +110,79 @@ func TestEveryPartFits(t *testing.T) {
 			posted := s.Posted()
 			require.Len(t, posted, len(parts))
 			for i, m := range posted {
-				require.NotContains(t, m.Text, "…", "it was cut")
 				require.LessOrEqual(t, utf8.RuneCountInString(m.Text), 4000)
 				if parts[i].File == "" {
+					require.NotContains(t, string(m.Blocks), "…", "it was cut")
 					require.NotNil(t, m.Blocks)
 				}
 			}
 		})
 	}
+}
+
+// report is a long answer with code and tables.
+func report() string {
+	var b strings.Builder
+	for i := 1; b.Len() < 30_000; i++ {
+		fmt.Fprintf(&b, "## Section %d\n\n%s\n\n", i, strings.Repeat("A sentence of the report. ", 40))
+		b.WriteString("```go\nfunc main() {\n\tprintln(\"hi\")\n}\n```\n\n| name | value |\n|---|---|\n| a | 1 |\n| b | 2 |\n\n")
+	}
+	return b.String()
+}
+
+func TestALongReplyIsAFewMessagesApart(t *testing.T) {
+	t.Parallel()
+	s := sendingTo(t, slack.Options{}, slacktest.WithoutEcho(), slacktest.PostEvery(50*time.Millisecond))
+	s.channel.Space(60 * time.Millisecond)
+	thread := s.asked()
+	parts := split(t, report())
+	require.Len(t, parts, 3)
+	for i, part := range parts {
+		msg := outgoing(fmt.Sprintf("o1.%d", i), thread, part.Text)
+		msg.Part = i + 1
+		s.send(msg)
+	}
+	require.Len(t, s.Calls("chat.postMessage"), 3, "none was refused")
+	require.Len(t, s.Posted(), 3)
+}
+
+// A part that cannot wait any longer is left to the next attempt, which is told when.
+func TestAPartThatWouldBeTooSoon(t *testing.T) {
+	t.Parallel()
+	s := sendingTo(t, slack.Options{}, slacktest.WithoutEcho())
+	s.channel.Space(time.Hour)
+	thread := s.asked()
+	msg := outgoing("o1.1", thread, "first")
+	msg.Part = 1
+	s.send(msg)
+	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
+	defer cancel()
+	msg = outgoing("o1.2", thread, "second")
+	msg.Part = 2
+	_, err := s.channel.Send(ctx, msg)
+	failed := remote.As(err)
+	require.NotNil(t, failed)
+	require.Equal(t, 429, failed.Status)
+	require.Greater(t, failed.RetryAfter, 50*time.Minute)
+	require.Len(t, s.Posted(), 1)
+}
+
+// Where Slack refuses blocks, nothing of a long text is lost.
+func TestALongTextWithoutBlocks(t *testing.T) {
+	t.Parallel()
+	s := sendingTo(t, slack.Options{}, slacktest.WithoutEcho())
+	thread := s.asked()
+	long := strings.TrimSpace(strings.Repeat("word ", 2000))
+	s.Fail("chat.postMessage", 1, slacktest.Fault{Error: "invalid_blocks"})
+	s.send(outgoing("o1", thread, long))
+	require.Equal(t, long, s.Posted()[0].Text)
+
+	reply := outgoing("o2", thread, long)
+	reply.Draft = s.draft("o2", thread)
+	s.Fail("chat.update", 1, slacktest.Fault{Error: "invalid_blocks"})
+	s.Fail("chat.postMessage", 1, slacktest.Fault{Error: "invalid_blocks"})
+	s.send(reply)
+	posted := s.Posted()
+	require.Len(t, posted, 2, "the draft was replaced")
+	require.Equal(t, long, posted[1].Text)
 }

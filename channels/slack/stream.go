@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/slack-go/slack"
 
@@ -29,6 +30,9 @@ func (p *platform) StartStream(ctx context.Context, at chat.Place) (id string, e
 			slack.MsgOptionTS(at.Thread), slack.MsgOptionRecipientUserID(at.Person), slack.MsgOptionRecipientTeamID(team))
 		return err
 	})
+	if err == nil {
+		p.streams.add(channel, id)
+	}
 	if unsupported[code(err)] {
 		return "", fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
 	}
@@ -49,6 +53,7 @@ func (p *platform) AppendStream(ctx context.Context, at chat.Place, ts, text str
 		return err
 	})
 	if code(err) == "message_not_in_streaming_state" { // Slack ends streams after a while
+		p.streams.remove(channel, ts)
 		return fmt.Errorf("%w: %w", chat.ErrStreamEnded, err)
 	}
 	return err
@@ -75,10 +80,45 @@ func (p *platform) endStream(ctx context.Context, channel, ts string) error {
 }
 
 func (p *platform) stopStream(ctx context.Context, channel, ts string, options ...slack.MsgOption) error {
-	return p.call(ctx, "chat.stopStream", channel, func(ctx context.Context) error {
+	err := p.call(ctx, "chat.stopStream", channel, func(ctx context.Context) error {
 		_, _, err := p.api.StopStreamContext(ctx, channel, ts, options...)
 		return err
 	})
+	if err == nil || code(err) != "" && !unavailable[code(err)] && !limited[code(err)] {
+		p.streams.remove(channel, ts)
+	}
+	return err
+}
+
+// maxStreams bounds the streams that are known to be open.
+const maxStreams = 1_000
+
+// streams are those that this process started and that were not ended yet. The zero value
+// is ready to use.
+type streams struct {
+	mu   sync.Mutex
+	open map[string]bool // by channel and ts
+}
+
+func (s *streams) add(channel, ts string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil || len(s.open) >= maxStreams {
+		s.open = map[string]bool{}
+	}
+	s.open[channel+"/"+ts] = true
+}
+
+func (s *streams) has(channel, ts string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[channel+"/"+ts]
+}
+
+func (s *streams) remove(channel, ts string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, channel+"/"+ts)
 }
 
 // unfinished matches the end of a text that may become a mention of everyone.

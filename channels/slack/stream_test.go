@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/slack/slacktest"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 )
 
@@ -211,4 +212,34 @@ func TestALongStreamStopsGrowing(t *testing.T) {
 	calls := s.Calls("chat.appendStream")
 	require.Len(t, calls, 1)
 	require.Len(t, []rune(calls[0].Args["markdown_text"]), 3500)
+}
+
+// A stream is ended before its reply takes its place: Slack refuses to change one that is open.
+func TestAStreamedReplyIsNeverRefused(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, drafting)
+	a := s.ask(slacktest.General)
+	s.emit(a, text("All is "))
+	s.drafted(a, func(m slacktest.Message) bool { return m.Streaming && m.Text != "" })
+	s.answer(a, "All is well.")
+	s.idle()
+	s.final(a, "All is well.")
+	for _, call := range s.Calls("") {
+		require.Empty(t, call.Error, "%s was refused", call.Method)
+	}
+	require.Len(t, s.Calls("chat.stopStream"), 1)
+}
+
+func TestADiscardedStreamIsNeverRefused(t *testing.T) {
+	t.Parallel()
+	s := setupStage(t, drafting)
+	a := s.ask(slacktest.General)
+	s.emit(a, text("All is "))
+	draft := s.drafted(a, func(m slacktest.Message) bool { return m.Streaming && m.Text != "" })
+	s.channel.Pause(s.ctx, a.id)
+	require.NoError(t, s.channel.Discard(s.ctx, domain.Draft{Chat: a.msg.Chat, Thread: a.msg.Thread, PlatformID: draft.TS}))
+	require.Empty(t, s.Posted())
+	for _, call := range s.Calls("") {
+		require.Empty(t, call.Error, "%s was refused", call.Method)
+	}
 }

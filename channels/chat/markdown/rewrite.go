@@ -77,12 +77,16 @@ var listMarker = regexp.MustCompile(`[^>\s]`)
 
 // tableEdit replaces a table by its drawing in a fence.
 func tableEdit(n *extast.Table, source []byte, code func(string) string) edit {
-	start := n.FirstChild().Pos()
-	line := start
-	for line > 0 && source[line-1] != '\n' {
-		line--
-	}
-	stop := n.LastChild().Pos()
+	start, stop := tableSpan(n, source)
+	line := startOfLine(string(source), start)
+	before := listMarker.ReplaceAllString(string(source[line:start]), " ")
+	drawn := code(strings.ReplaceAll(DrawTable(n, source), "```", "`\u200b`\u200b`"))
+	return edit{start, stop, strings.Join(Indent(strings.Split("```\n"+drawn+"\n```", "\n"), "", before), "\n")}
+}
+
+// tableSpan returns where a table begins and ends.
+func tableSpan(n *extast.Table, source []byte) (start, stop int) {
+	start, stop = n.FirstChild().Pos(), n.LastChild().Pos()
 	lines := 1
 	if n.FirstChild() == n.LastChild() {
 		lines = 2 // no rows
@@ -95,7 +99,5 @@ func tableEdit(n *extast.Table, source []byte, code func(string) string) edit {
 			stop++
 		}
 	}
-	before := listMarker.ReplaceAllString(string(source[line:start]), " ")
-	drawn := code(strings.ReplaceAll(DrawTable(n, source), "```", "`\u200b`\u200b`"))
-	return edit{start, stop, strings.Join(Indent(strings.Split("```\n"+drawn+"\n```", "\n"), "", before), "\n")}
+	return start, stop
 }

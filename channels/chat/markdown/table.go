@@ -47,3 +47,44 @@ func alignment(n *extast.Table, column int) lipgloss.Position {
 	}
 	return positions[n.Alignments[column]] // else the zero value, which is left
 }
+
+// Table is a table as plain text, header first.
+type Table struct {
+	Rows       [][]string
+	Alignments []extast.Alignment // of the columns
+}
+
+// OnlyTable returns the table of a text that has exactly one, outside of lists and quotes,
+// and what is written before and after it. It reports false for other texts, and for one
+// that is [TooLong].
+func OnlyTable(text string) (before string, t Table, after string, found bool) {
+	if TooLong(text) {
+		return "", t, "", false
+	}
+	source := []byte(text)
+	var only *extast.Table
+	tables := 0
+	_ = ast.Walk(Parse(source), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n.Kind() != extast.KindTable || !entering {
+			return ast.WalkContinue, nil
+		}
+		tables++
+		if n.Parent().Kind() == ast.KindDocument {
+			only, _ = n.(*extast.Table)
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	if tables != 1 || only == nil {
+		return "", t, "", false
+	}
+	t.Alignments = only.Alignments
+	for row := only.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cells = append(cells, cellText(cell, source))
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	start, stop := tableSpan(only, source)
+	return strings.TrimRight(text[:startOfLine(text, start)], "\n"), t, strings.TrimLeft(text[stop:], "\n"), true
+}

@@ -100,6 +100,11 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	if s.tooSoon(call) {
+		f := limited(time.Second)
+		s.answerFault(w, call, &f)
+		return
+	}
 	s.mu.Lock()
 	out, err := s.perform(name, token, &request{arguments: args, by: BotUser})
 	s.change()
@@ -118,6 +123,18 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.answer(w, call, http.StatusOK, out)
+}
+
+// tooSoon reports whether a message follows another one in its channel too quickly.
+func (s *Server) tooSoon(c *Call) bool {
+	if c.Method != "chat.postMessage" || s.postEvery == 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.lastPost[c.channel()]
+	s.lastPost = put(s.lastPost, c.channel(), c.At)
+	return c.At.Sub(last) < s.postEvery
 }
 
 // perform executes a call. The lock is held.

@@ -18,6 +18,8 @@ const (
 	maxActionID   = 255
 	maxBlocks     = 50
 	maxElements   = 25
+	maxRows       = 100
+	maxColumns    = 20
 )
 
 // knownBlocks are the types that chat.postMessage takes.
@@ -34,6 +36,10 @@ type block struct {
 	Elements  []element       `json:"elements"`
 	Fields    []blockText     `json:"fields"`
 	Accessory *element        `json:"accessory"`
+	Rows      [][]struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"rows"` // of a table
 }
 
 type blockText struct {
@@ -82,7 +88,7 @@ func check(blocks []block) error {
 	if len(blocks) > maxBlocks {
 		return invalidBlocks("no more than %d items allowed [json-pointer:/blocks]", maxBlocks)
 	}
-	markdown, seen := 0, map[string]bool{}
+	markdown, tables, seen := 0, 0, map[string]bool{}
 	for i, b := range blocks {
 		if !knownBlocks[b.Type] {
 			return invalidBlocks("unsupported type: %s [json-pointer:/blocks/%d/type]", b.Type, i)
@@ -97,6 +103,12 @@ func check(blocks []block) error {
 		if b.Type == "markdown" {
 			markdown += runes(plain(b.Text))
 		}
+		if b.Type == "table" {
+			tables++
+		}
+	}
+	if tables > 1 {
+		return &problem{"invalid_attachments", reply{"response_metadata": reply{"messages": []string{"[ERROR] only_one_table_allowed"}}}}
 	}
 	if markdown > maxMarkdown {
 		return invalidBlocks("must be less than %d characters [json-pointer:/blocks/text]", maxMarkdown+1)
@@ -119,6 +131,8 @@ func (b block) check(i int) error {
 		if plain(b.Text) == "" {
 			return invalidBlocks("must be more than 0 characters [json-pointer:/blocks/%d/text]", i)
 		}
+	case "table":
+		return b.checkTable(i)
 	case "actions":
 		if len(b.Elements) == 0 || len(b.Elements) > maxElements {
 			return invalidBlocks("between 1 and %d items allowed [json-pointer:/blocks/%d/elements]", maxElements, i)
@@ -146,6 +160,23 @@ func (b block) check(i int) error {
 			return invalidBlocks("must be less than %d characters %s", maxActionID+1, at)
 		}
 		seen[e.ActionID] = true
+	}
+	return nil
+}
+
+func (b block) checkTable(i int) error {
+	if len(b.Rows) == 0 || len(b.Rows) > maxRows {
+		return invalidBlocks("between 1 and %d items allowed [json-pointer:/blocks/%d/rows]", maxRows, i)
+	}
+	for j, row := range b.Rows {
+		if len(row) == 0 || len(row) > maxColumns {
+			return invalidBlocks("between 1 and %d items allowed [json-pointer:/blocks/%d/rows/%d]", maxColumns, i, j)
+		}
+		for k, cell := range row {
+			if cell.Type == "raw_text" && cell.Text == "" {
+				return invalidBlocks("must be more than 0 characters [json-pointer:/blocks/%d/rows/%d/%d/text]", i, j, k)
+			}
+		}
 	}
 	return nil
 }

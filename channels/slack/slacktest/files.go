@@ -23,6 +23,7 @@ type File struct {
 	Alt      string
 	Content  []byte
 	Gone     bool // deleted: listed but not served
+	Connect  bool // of another workspace: messages have only its ID
 
 	length int
 }
@@ -61,6 +62,14 @@ func (s *Server) keep(f *File) {
 		f.Mimetype = "application/octet-stream"
 	}
 	s.files[f.ID] = f
+}
+
+// sharedFile is a file as messages have it.
+func (s *Server) sharedFile(f *File) reply {
+	if f.Connect {
+		return reply{"id": f.ID, "mode": "file_access", "file_access": "check_file_info", "created": 0, "timestamp": 0, "user": ""}
+	}
+	return s.wireFile(f)
 }
 
 func (s *Server) wireFile(f *File) reply {

@@ -109,7 +109,7 @@ func (s *Server) wire(c *channel, m *Message, metadata bool) reply {
 	if len(m.Files) > 0 {
 		files := make([]reply, len(m.Files))
 		for i := range m.Files {
-			files[i] = s.wireFile(&m.Files[i])
+			files[i] = s.sharedFile(&m.Files[i])
 		}
 		out["files"], out["upload"] = files, false
 	}

@@ -41,6 +41,7 @@ type settings struct {
 	ping        time.Duration
 	subscribed  map[string]bool // nil: all
 	silent      bool
+	postEvery   time.Duration // 0: any number
 }
 
 func defaults() settings {
@@ -85,6 +86,10 @@ func Subscribe(names ...string) Option {
 
 // WithoutEcho suppresses the events that the app's own actions cause. Slack sends them.
 func WithoutEcho() Option { return func(o *settings) { o.silent = true } }
+
+// PostEvery refuses messages that follow another one in their channel more quickly, as Slack
+// does after a short burst: it allows one a second.
+func PostEvery(d time.Duration) Option { return func(o *settings) { o.postEvery = d } }
 
 // SetScopes changes the bot token's scopes, as reinstalling the app does.
 func (s *Server) SetScopes(scopes ...string) {

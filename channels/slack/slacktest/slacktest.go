@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Server is a Slack with one workspace. Safe for concurrent use.
@@ -45,8 +46,9 @@ type Server struct {
 	responses map[string]*responseURL
 	views     []View
 
-	calls  []*Call
-	faults faults
+	calls    []*Call
+	faults   faults
+	lastPost map[string]time.Time // by channel
 
 	target      string // where events are posted to; empty: Socket Mode
 	tickets     map[string]bool
