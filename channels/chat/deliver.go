@@ -107,17 +107,33 @@ func (in *inbox) Poll(ctx context.Context, name string, fetch Fetch) error {
 	}
 }
 
-// deliverAll handles deliveries, those of different conversations concurrently.
+// deliverAll handles deliveries, those of different conversations concurrently. It stops in
+// a conversation after an error: what follows must not overtake what will be delivered again.
 func (in *inbox) deliverAll(ctx context.Context, all []Delivery) error {
-	handled := make(chan error, len(all))
+	conversations := map[string][]Delivery{}
 	for _, d := range all {
-		in.Queue(ctx, d, func(_ string, err error) { handled <- err })
+		name := d.origin().conversation()
+		conversations[name] = append(conversations[name], d)
+	}
+	handled := make(chan error, len(conversations))
+	for _, deliveries := range conversations {
+		go func() { handled <- in.deliverEach(ctx, deliveries) }()
 	}
 	var failed error
-	for range all {
+	for range conversations {
 		failed = errors.Join(failed, <-handled)
 	}
 	return failed
+}
+
+// deliverEach handles deliveries one after the other, up to the first error.
+func (in *inbox) deliverEach(ctx context.Context, all []Delivery) error {
+	for _, d := range all {
+		if _, err := in.Deliver(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RecoverPanic turns a panic into an error, so that one malformed delivery does not

@@ -191,3 +191,21 @@ func TestPollingEndsAfterAPermanentError(t *testing.T) {
 	without.Backend = channeltest.NewBackend(nil)
 	require.ErrorContains(t, receiver.Run(t.Context(), without), "stores no cursors")
 }
+
+func TestPollingKeepsTheOrderOfAConversation(t *testing.T) {
+	t.Parallel()
+	backend := channeltest.NewBackend(nil)
+	backend.FailAccept(1)
+	box := &mailbox{texts: []string{"one", "two", "three"}}
+	r := run(t, options(), backend, func(p *plain) chat.Platform {
+		p.receive = func(ctx context.Context, in chat.Inbox) error { return in.Poll(ctx, "inbox", box.fetch) }
+		box.plain = p
+		return box
+	})
+	require.NoError(t, backend.Await(r.ctx, func(c channeltest.Counts) bool { return c.Accepted == 3 }))
+	var texts []string
+	for _, msg := range backend.Accepted() {
+		texts = append(texts, msg.Text)
+	}
+	require.Equal(t, []string{"one", "two", "three"}, texts)
+}

@@ -1,0 +1,41 @@
+package wechat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/holdfast-ai/holdfast/channels"
+)
+
+// The names of the notes. Those of a chat end with its ID.
+const (
+	noteAccount = "account"
+	noteChats   = "chats"
+	noteUpdates = "updates/"
+	noteContext = "context/"
+	noteSent    = "sent/"
+)
+
+// notes are what the processes of the channel share, as JSON in the cursors of the store.
+type notes struct{ cursors channels.Cursors }
+
+// read reads a note and reports whether there is one.
+func (n notes) read(ctx context.Context, name string, into any) (bool, error) {
+	text, err := n.cursors.Cursor(ctx, Name, name)
+	if err != nil || text == "" {
+		return false, err
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		return false, fmt.Errorf("read the note %s: %w", name, err)
+	}
+	return true, nil
+}
+
+func (n notes) write(ctx context.Context, name string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("write the note %s: %w", name, err)
+	}
+	return n.cursors.SetCursor(ctx, Name, name, string(text))
+}
