@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	nethttp "net/http"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -24,13 +25,14 @@ const (
 
 // Options are the settings of a [Channel]. The zero value listens on loopback.
 type Options struct {
-	Listen    string        // host:port; empty: 127.0.0.1:8090
-	Token     string        // bearer token required of clients; empty: none, loopback only
-	MaxText   int           // bytes of a message's text; 0: 1 MB. A body may be 8 times as large
-	KeepAlive time.Duration // interval of keep-alives in a stream; 0: 15 s
-	Version   string        // reported by /healthz
-	Check     health.Check  // reported by /readyz; nil: always ready
-	Logger    *slog.Logger  // nil: discard
+	Listen    string                     // host:port; empty: 127.0.0.1:8090
+	Token     string                     // bearer token required of clients; empty: none, loopback only
+	MaxText   int                        // bytes of a message's text; 0: 1 MB. A body may be 8 times as large
+	KeepAlive time.Duration              // interval of keep-alives in a stream; 0: 15 s
+	Version   string                     // reported by /healthz
+	Check     health.Check               // reported by /readyz; nil: always ready
+	Pages     map[string]nethttp.Handler // further pages, by path; they are for the owner alone
+	Logger    *slog.Logger               // nil: discard
 }
 
 // api handles the requests.

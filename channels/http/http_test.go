@@ -259,3 +259,23 @@ func TestHealth(t *testing.T) {
 	require.Equal(t, 200, status)
 	require.JSONEq(t, `{"status":"ok","version":"v1.2.3"}`, body)
 }
+
+func TestPagesAreForTheOwner(t *testing.T) {
+	t.Parallel()
+	page := nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) { _, _ = io.WriteString(w, r.Method+" page") })
+	pages := map[string]nethttp.Handler{"/v1/channels/x/login": page}
+	s := start(t, http.Options{Token: "secret", Pages: pages}, nil)
+	status, _, _ := s.do("GET", "/v1/channels/x/login", "")
+	require.Equal(t, 401, status)
+	status, _, body := s.do("POST", "/v1/channels/x/login", "", "Authorization", "Bearer secret")
+	require.Equal(t, 200, status)
+	require.Equal(t, "POST page", body)
+
+	s = start(t, http.Options{Pages: pages}, nil)
+	status, _, _ = s.do("POST", "/v1/channels/x/login", "", "Origin", "https://evil.example.com")
+	require.Equal(t, 403, status)
+	status, _, _ = s.do("GET", "/v1/channels/x/login", "", "Host", "evil.example.com")
+	require.Equal(t, 403, status)
+	status, _, _ = s.do("GET", "/v1/channels/x/login", "")
+	require.Equal(t, 200, status)
+}

@@ -22,6 +22,12 @@ func (a *api) handler() nethttp.Handler {
 	route("GET", "/v1/sessions/{path...}", a.private, a.getSession)
 	route("POST", "/v1/chat/completions", a.private, a.postChat)
 	route("GET", "/v1/models", a.private, a.getModels)
+	for path, page := range a.options.Pages {
+		mux.Handle(path, a.serve(a.private(func(w nethttp.ResponseWriter, r *nethttp.Request) error {
+			page.ServeHTTP(w, r)
+			return nil
+		})))
+	}
 	mux.Handle("/", a.serve(a.private(unknownPath)))
 	return mux
 }

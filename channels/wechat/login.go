@@ -70,10 +70,11 @@ func (p *platform) Login(ctx context.Context, d Dialog) (Account, error) {
 	if err := p.notes.write(ctx, noteAccount, account); err != nil {
 		return account, fmt.Errorf("store the login: %w", err)
 	}
-	if p.o.Admit != nil && account.UserID != "" {
-		if err := p.o.Admit(ctx, account.UserID); err != nil {
-			return account, fmt.Errorf("let %s in: %w", account.UserID, err)
-		}
+	if account.UserID == "" {
+		return account, nil
+	}
+	if err := p.notes.store.Admit(ctx, Name, account.UserID, "the owner of the login"); err != nil {
+		return account, fmt.Errorf("let %s in: %w", account.UserID, err)
 	}
 	return account, nil
 }

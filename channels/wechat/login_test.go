@@ -74,13 +74,7 @@ func (s *setup) logInBy(user string) wechat.Account {
 
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	var admitted []string
-	s := openAt(t, wechattest.Start(t), channeltest.NewBackend(nil), func(o *wechat.Options) {
-		o.Admit = func(_ context.Context, user string) error {
-			admitted = append(admitted, user)
-			return nil
-		}
-	})
+	s := openAt(t, wechattest.Start(t), channeltest.NewBackend(nil), nil)
 	s.Expire()
 	d := &dialog{s: s, digits: []string{"11", "42"}}
 	done := make(chan error, 1)
@@ -109,7 +103,9 @@ func TestLogin(t *testing.T) {
 	require.Equal(t, s.Token(), account.Token)
 	require.Equal(t, s.URL(), account.BaseURL)
 	require.Equal(t, wechattest.BotID, account.BotID)
-	require.Equal(t, []string{wechattest.Ana}, admitted)
+	admitted, err := s.backend.Paired(s.ctx, wechat.Name, wechattest.Ana)
+	require.NoError(t, err)
+	require.True(t, admitted, "the person who logged in")
 
 	require.Equal(t, account.Token, s.logInBy(wechattest.Ana).Token, "the bot was bound already")
 	require.False(t, s.log.has(account.Token))

@@ -3,6 +3,7 @@ package wechat
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -18,11 +19,16 @@ const (
 )
 
 // notes are what the processes of the channel share, as JSON in the cursors of the store.
-type notes struct{ cursors channels.Cursors }
+type notes struct{ store channels.Store }
+
+var errNoStore = errors.New("the channel has no store yet: start holdfast once")
 
 // read reads a note and reports whether there is one.
 func (n notes) read(ctx context.Context, name string, into any) (bool, error) {
-	text, err := n.cursors.Cursor(ctx, Name, name)
+	if n.store == nil {
+		return false, errNoStore
+	}
+	text, err := n.store.Cursor(ctx, Name, name)
 	if err != nil || text == "" {
 		return false, err
 	}
@@ -33,9 +39,12 @@ func (n notes) read(ctx context.Context, name string, into any) (bool, error) {
 }
 
 func (n notes) write(ctx context.Context, name string, value any) error {
+	if n.store == nil {
+		return errNoStore
+	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("write the note %s: %w", name, err)
 	}
-	return n.cursors.SetCursor(ctx, Name, name, string(text))
+	return n.store.SetCursor(ctx, Name, name, string(text))
 }

@@ -1,13 +1,10 @@
 package wechat
 
 import (
-	"context"
 	"log/slog"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/holdfast-ai/holdfast/channels"
 )
 
 // Name is the channel's name.
@@ -29,12 +26,7 @@ type Options struct {
 	Pause      time.Duration // between two messages that we send
 	FileLimit  int64         // bytes of an attached file
 	Version    string        // of Holdfast, as WeChat is told it
-	// Store keeps the login and how far each chat's window is open. All processes that run
-	// the channel share it.
-	Store channels.Cursors
-	// Admit lets in the person who logged in; nil: nobody is let in.
-	Admit  func(ctx context.Context, user string) error
-	Logger *slog.Logger
+	Logger     *slog.Logger
 }
 
 // trusts reports whether an address that WeChat's servers named may be called: its own

@@ -51,14 +51,14 @@ func openAt(t *testing.T, server *wechattest.Server, backend *channeltest.Backen
 	t.Cleanup(cancel)
 	s := &setup{Server: server, t: t, ctx: ctx, backend: backend, log: &logbook{}}
 	o := wechat.Options{
-		APIURL: s.URL(), CDNURL: s.CDNURL(), AllowUsers: []string{wechattest.Ana, wechattest.Ben}, FileLimit: 1 << 20, Store: backend,
+		APIURL: s.URL(), CDNURL: s.CDNURL(), AllowUsers: []string{wechattest.Ana, wechattest.Ben}, FileLimit: 1 << 20,
 		Logger: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if change != nil {
 		change(&o)
 	}
-	channel, err := wechat.New(o)
-	require.NoError(t, err)
+	channel := wechat.New(o)
+	channel.UseStore(backend)
 	wechat.SetPace(channel, tick, fast)
 	s.channel = channel
 	return s

@@ -10,12 +10,12 @@ package wechat
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/chat/markdown"
 )
@@ -32,16 +32,14 @@ type Channel struct {
 	*chat.Channel
 }
 
-// New returns a channel. It does not call WeChat yet, and needs no login yet.
-func New(o Options) (*Channel, error) {
-	if o.Store == nil {
-		return nil, errors.New("channels.wechat needs a store")
-	}
+// New returns a channel. It calls nothing yet, and needs a store before it does
+// ([channels.Stored]).
+func New(o Options) *Channel {
 	p := newPlatform(o)
 	return &Channel{platform: p, Channel: chat.New(p, chat.Options{
 		ReceiverOptions: chat.ReceiverOptions{Access: chat.Access{Users: o.AllowUsers}, Respond: chat.RespondMention, CommandPrefix: "/", Logger: p.o.Logger},
 		FileLimit:       o.FileLimit,
-	})}, nil
+	})}
 }
 
 // platform is WeChat as a [chat.Platform].
@@ -64,7 +62,7 @@ type platform struct {
 func newPlatform(o Options) *platform {
 	o = o.withDefaults()
 	return &platform{
-		o: o, client: newClient(o), files: newHTTP(o, fileTimeout), notes: notes{o.Store}, limits: chat.Limiter{Service: Name},
+		o: o, client: newClient(o), files: newHTTP(o, fileTimeout), limits: chat.Limiter{Service: Name},
 		look: lookEvery, tickets: map[string]ticket{},
 	}
 }
@@ -77,6 +75,9 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// UseStore implements [channels.Stored].
+func (p *platform) UseStore(s channels.Store) { p.notes.store = s }
 
 // Name implements [chat.Platform].
 func (*platform) Name() string { return Name }

@@ -38,7 +38,7 @@ func rootCommand(environ []string) *cobra.Command {
 	root := newGroup("holdfast", "A durable agent runner",
 		upCommand(env), chatCommand(env), workerCommand(env), starterCommand(env), engineCommand(env), rolloutCommand(env), versionCommand(),
 		initCommand(env), doctorCommand(env), sessionsCommand(env), runsCommand(env), jobsCommand(env), memoryCommand(env),
-		pairingCommand(env), approvalsCommand(env), slackCommand(), usageCommand(env), migrateCommand(env),
+		pairingCommand(env), approvalsCommand(env), slackCommand(), wechatCommand(env), usageCommand(env), migrateCommand(env),
 	)
 	root.Long = "Holdfast runs an agent whose every turn is a durable workflow: it resumes after a crash\nand finishes what it started."
 	root.SilenceErrors, root.SilenceUsage = true, true

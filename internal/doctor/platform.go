@@ -7,8 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/node"
+	"github.com/holdfast-ai/holdfast/internal/store"
 )
 
 // platformTimeout bounds the check of a chat platform.
@@ -43,6 +45,14 @@ func (d *doctor) checkPlatform(ctx context.Context, p node.Platform) []chat.Find
 	opened, err := p.Open(discard())
 	if err != nil {
 		return []chat.Finding{chat.Failed("see docs/"+p.Name+".md", "%v", err)}
+	}
+	if stored, ok := opened.(channels.Stored); ok && d.stored {
+		shared, err := store.Open(ctx, store.Options{DSN: d.cfg.StoreDSN()})
+		if err != nil {
+			return []chat.Finding{chat.Failed("see the check of the store", "%v", err)}
+		}
+		defer shared.Close()
+		stored.UseStore(shared)
 	}
 	channel, ok := opened.(interface {
 		CheckSetup(ctx context.Context) []chat.Finding

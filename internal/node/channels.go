@@ -1,15 +1,19 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
+	"github.com/holdfast-ai/holdfast/channels/wechat"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/build"
 )
 
 // Platform is a chat platform that the config can enable.
@@ -38,6 +42,10 @@ func Platforms(c config.Channels) []Platform {
 		{
 			slack.Name, c.Slack.Enabled, credential("a bot token", c.Slack.BotToken), slack.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return slack.New(SlackOptions(c.Slack, log)) },
+		},
+		{
+			wechat.Name, c.WeChat.Enabled, "", wechat.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return OpenWeChat(c.WeChat, log), nil },
 		},
 	}
 }
@@ -119,6 +127,35 @@ func SlackOptions(c config.Slack, log *slog.Logger) slack.Options {
 		AllowUsers: common.Users, AllowChannels: common.Chats, AllowBots: common.Bots,
 		Respond: common.Respond, Stream: common.Drafts, FileLimit: common.FileLimit, Logger: common.Logger,
 	}
+}
+
+// OpenWeChat returns the WeChat channel, without its store.
+func OpenWeChat(c config.WeChat, log *slog.Logger) *wechat.Channel {
+	return wechat.New(wechat.Options{
+		APIURL: c.APIURL, CDNURL: c.CDNURL, AllowUsers: c.AllowUsers, Window: c.Window, Replies: c.Replies, Pause: c.Pause,
+		FileLimit: int64(c.MaxFileMB) << 20, Version: build.Version, Logger: log,
+	})
+}
+
+// storeChannels gives the push channels that need it the store.
+func (n *Node) storeChannels(context.Context) error {
+	for _, channel := range n.push {
+		if stored, ok := channel.(channels.Stored); ok {
+			stored.UseStore(n.Store)
+		}
+	}
+	return nil
+}
+
+// pages returns the pages by which the operator can log in to a platform, by their paths.
+func (n *Node) pages() map[string]http.Handler {
+	pages := map[string]http.Handler{}
+	for name, channel := range n.push {
+		if platform, ok := channel.(interface{ LoginPage() http.Handler }); ok {
+			pages["/v1/channels/"+name+"/login"] = platform.LoginPage()
+		}
+	}
+	return pages
 }
 
 // enrichers returns the push channels that enrich their messages, by name.

@@ -43,7 +43,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, r Roles) (_ 
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{
-		n.openEngine, n.openParts, n.connect, n.newDispatcher, n.newJobs, n.newWorker, n.openStarter, n.serveMetrics, n.announce,
+		n.openEngine, n.openParts, n.storeChannels, n.connect, n.newDispatcher, n.newJobs, n.newWorker, n.openStarter, n.serveMetrics, n.announce,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -154,7 +154,7 @@ func (n *Node) openStarter(ctx context.Context) (err error) {
 	if n.Config.Channels.HTTP.Enabled || n.roles.Private {
 		options := http.Options{
 			Listen: n.Config.Channels.HTTP.Listen, Token: n.Config.Channels.HTTP.Token.Reveal(), Version: build.Version,
-			Check: n.health, Logger: n.log,
+			Check: n.health, Pages: n.pages(), Logger: n.log,
 		}
 		if n.roles.Private {
 			options.Listen = "127.0.0.1:0"

@@ -71,6 +71,7 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"counts the backlog":                                  backlog,
 		"consolidates all but the newest half of a window":    consolidate,
 		"stores cursors":                                      cursors,
+		"lets people in without a code":                       admitting,
 		"finds the chat of a request":                         chats,
 		"continues a chat for one of many requests":           chatRace,
 		"stores where the commands of sessions run":           places,

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"time"
 )
@@ -62,4 +63,12 @@ func (s *Store) Pairings(ctx context.Context) ([]Pairing, error) {
 // DropPairing revokes a pairing. ErrNotFound if it does not exist.
 func (s *Store) DropPairing(ctx context.Context, channel, sender string) error {
 	return s.change(ctx, "drop pairing", `DELETE FROM pairings WHERE channel = $1 AND sender = $2`, channel, sender)
+}
+
+// Admit admits a sender without a code of theirs. Admitting again has no effect.
+func (s *Store) Admit(ctx context.Context, channel, sender, name string) error {
+	_, err := s.exec(ctx, "admit "+sender, syncCommit, `INSERT INTO pairings (`+pairingColumns+`) VALUES ($1, $2, $3, $4, $5, $5)
+		ON CONFLICT (channel, sender) DO UPDATE SET approved_at = CASE WHEN pairings.approved_at = 0 THEN excluded.approved_at ELSE pairings.approved_at END`,
+		channel, sender, name, rand.Text(), now())
+	return err
 }
