@@ -202,9 +202,10 @@ type SearchSite struct {
 
 // Channels are the settings of the channels.
 type Channels struct {
-	HTTP   HTTP   `yaml:"http"`
-	WeChat WeChat `yaml:"wechat"`
-	Slack  Slack  `yaml:"slack"`
+	HTTP     HTTP     `yaml:"http"`
+	WeChat   WeChat   `yaml:"wechat"`
+	Slack    Slack    `yaml:"slack"`
+	Telegram Telegram `yaml:"telegram"`
 }
 
 // HTTP are the settings of the HTTP API.
@@ -260,9 +261,10 @@ func Default(home string) Config {
 			MCP:                 MCP{Servers: map[string]MCPServer{}},
 		},
 		Channels: Channels{
-			HTTP:   HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
-			Slack:  defaultSlack(),
-			WeChat: defaultWeChat(),
+			HTTP:     HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
+			Slack:    defaultSlack(),
+			Telegram: defaultTelegram(),
+			WeChat:   defaultWeChat(),
 		},
 		Approvals: Approvals{Rules: []string{}, Timeout: 3 * day, Approvers: []string{}},
 		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},

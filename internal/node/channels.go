@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/slack"
+	"github.com/holdfast-ai/holdfast/channels/telegram"
 	"github.com/holdfast-ai/holdfast/channels/wechat"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
@@ -42,6 +43,10 @@ func Platforms(c config.Channels) []Platform {
 		{
 			slack.Name, c.Slack.Enabled, credential("a bot token", c.Slack.BotToken), slack.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return slack.New(SlackOptions(c.Slack, log)) },
+		},
+		{
+			telegram.Name, c.Telegram.Enabled, credential("a token", c.Telegram.Token), telegram.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return telegram.New(telegramOptions(c.Telegram, log)) },
 		},
 		{
 			wechat.Name, c.WeChat.Enabled, "", wechat.IsDirect,
@@ -126,6 +131,13 @@ func SlackOptions(c config.Slack, log *slog.Logger) slack.Options {
 		Listen: c.Listen, Path: c.Path, APIURL: c.APIURL,
 		AllowUsers: common.Users, AllowChannels: common.Chats, AllowBots: common.Bots,
 		Respond: common.Respond, Stream: common.Drafts, FileLimit: common.FileLimit, Logger: common.Logger,
+	}
+}
+
+func telegramOptions(c config.Telegram, log *slog.Logger) telegram.Options {
+	return telegram.Options{
+		Mode: c.Mode, Token: c.Token.Reveal(), WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret.Reveal(),
+		Listen: c.Listen, Path: c.Path, APIURL: c.APIURL, Options: chatOptions(c.Platform, c.AllowGroups, log),
 	}
 }
 
