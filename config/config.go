@@ -204,6 +204,7 @@ type SearchSite struct {
 type Channels struct {
 	HTTP     HTTP     `yaml:"http"`
 	WeChat   WeChat   `yaml:"wechat"`
+	DingTalk DingTalk `yaml:"dingtalk"`
 	Slack    Slack    `yaml:"slack"`
 	Telegram Telegram `yaml:"telegram"`
 }
@@ -265,6 +266,7 @@ func Default(home string) Config {
 			Slack:    defaultSlack(),
 			Telegram: defaultTelegram(),
 			WeChat:   defaultWeChat(),
+			DingTalk: defaultDingTalk(),
 		},
 		Approvals: Approvals{Rules: []string{}, Timeout: 3 * day, Approvers: []string{}},
 		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/dingtalk"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/telegram"
 	"github.com/holdfast-ai/holdfast/channels/wechat"
@@ -51,6 +52,10 @@ func Platforms(c config.Channels) []Platform {
 		{
 			wechat.Name, c.WeChat.Enabled, "", wechat.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return OpenWeChat(c.WeChat, log), nil },
+		},
+		{
+			dingtalk.Name, c.DingTalk.Enabled, credential("a client secret", c.DingTalk.ClientSecret), dingtalk.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return dingtalk.New(dingtalkOptions(c.DingTalk, log)) },
 		},
 	}
 }
@@ -147,6 +152,14 @@ func OpenWeChat(c config.WeChat, log *slog.Logger) *wechat.Channel {
 		APIURL: c.APIURL, CDNURL: c.CDNURL, AllowUsers: c.AllowUsers, Window: c.Window, Replies: c.Replies, Pause: c.Pause,
 		FileLimit: int64(c.MaxFileMB) << 20, Version: build.Version, Logger: log,
 	})
+}
+
+// dingtalkOptions returns the options of the DingTalk channel.
+func dingtalkOptions(c config.DingTalk, log *slog.Logger) dingtalk.Options {
+	return dingtalk.Options{
+		Options: chatOptions(c.Platform, c.AllowGroups, log), ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(), RobotCode: c.RobotCode,
+		CardTemplate: c.CardTemplate, CardKey: c.CardKey, APIURL: c.APIURL, UploadURL: c.UploadURL,
+	}
 }
 
 // storeChannels gives the push channels that need it the store.
