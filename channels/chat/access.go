@@ -135,7 +135,7 @@ func (h *handler) tellRefused(ctx context.Context, o *Origin, why refusal) error
 	if err != nil {
 		return err
 	}
-	at := Place{Chat: o.Chat, Thread: o.Thread, Person: o.Sender}
+	at := Place{Chat: o.Chat, Thread: o.Thread, ReplyTo: o.PlatformID, Person: o.Sender}
 	if whisperer, ok := h.platform.(Whisperer); ok {
 		return whisperer.Whisper(ctx, at, o.Sender, text)
 	}

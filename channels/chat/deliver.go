@@ -90,7 +90,7 @@ func (in *inbox) Poll(ctx context.Context, name string, fetch Fetch) error {
 		err := Retry(ctx, in.log, "receiving", func(ctx context.Context) error {
 			news, next, err := fetch(ctx, cursor)
 			if err == nil {
-				err = in.DeliverAll(ctx, news)
+				err = DeliverAll(ctx, in, news)
 			}
 			if err != nil || next == cursor {
 				return err
@@ -107,8 +107,9 @@ func (in *inbox) Poll(ctx context.Context, name string, fetch Fetch) error {
 	}
 }
 
-// DeliverAll implements [Inbox].
-func (in *inbox) DeliverAll(ctx context.Context, all []Delivery) error {
+// DeliverAll handles deliveries, those of different conversations concurrently. It stops in
+// a conversation after an error: what follows must not overtake what will be delivered again.
+func DeliverAll(ctx context.Context, in Inbox, all []Delivery) error {
 	conversations := map[string][]Delivery{}
 	for _, d := range all {
 		name := d.origin().conversation()
@@ -116,7 +117,7 @@ func (in *inbox) DeliverAll(ctx context.Context, all []Delivery) error {
 	}
 	handled := make(chan error, len(conversations))
 	for _, deliveries := range conversations {
-		go func() { handled <- in.deliverEach(ctx, deliveries) }()
+		go func() { handled <- deliverEach(ctx, in, deliveries) }()
 	}
 	var failed error
 	for range conversations {
@@ -126,7 +127,7 @@ func (in *inbox) DeliverAll(ctx context.Context, all []Delivery) error {
 }
 
 // deliverEach handles deliveries one after the other, up to the first error.
-func (in *inbox) deliverEach(ctx context.Context, all []Delivery) error {
+func deliverEach(ctx context.Context, in Inbox, all []Delivery) error {
 	for _, d := range all {
 		if _, err := in.Deliver(ctx, d); err != nil {
 			return err

@@ -56,9 +56,12 @@ type Limits struct {
 	Measure func(markdown string) int      // how much of Text a text takes up once rendered; nil: [Runes]
 	Prepare func(markdown string) string   // rewrites a long text before it is split, such as tables; nil: does not
 	Cut     func(markdown string) []string // cuts a text where a message must end whatever its length; nil: nowhere
-	Draft   int                            // the maximum number of runes of a reply in a draft
-	Code    Code                           // which code is sent as a file instead
-	Buttons bool                           // messages can have buttons; else questions say how to answer in words
+	// Answer is how many messages of a reply the platform takes at once; 0: any number. The
+	// others follow later, and the last one before them says so.
+	Answer  int
+	Draft   int  // the maximum number of runes of a reply in a draft
+	Code    Code // which code is sent as a file instead
+	Buttons bool // messages can have buttons; else questions say how to answer in words
 	Pace    Pace
 }
 

@@ -36,12 +36,32 @@ func (o *Outbound) Split(text string) []domain.Part {
 		return []domain.Part{{Text: text}}
 	}
 	p := parts{limits: o.limits}
+	if o.limits.Answer > 0 {
+		p.limits.Text -= Runes(textMore)
+	}
 	p.add(text, snippets, func(between string) {
 		for _, piece := range o.limits.prepared(between) {
 			p.add(piece, o.limits.Code.snippets(piece), p.addText) // long tables may be code now
 		}
 	})
-	return p.all
+	return withMore(p.all, o.limits.Answer)
+}
+
+// textMore ends the last message of those that a platform takes at once.
+const textMore = "\n\n(More follows, at the latest when you write again.)"
+
+// withMore adds to each nth part, unless it is the last, that there are more. A file cannot
+// say it: the text before it does.
+func withMore(all []domain.Part, n int) []domain.Part {
+	for i := n; n > 0 && i < len(all); i += n {
+		for at := i - 1; at >= i-n; at-- {
+			if all[at].File == "" {
+				all[at].Text += textMore
+				break
+			}
+		}
+	}
+	return all
 }
 
 // prepared returns a text rewritten by Prepare, which takes only so much at once: in one

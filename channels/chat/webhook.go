@@ -43,6 +43,9 @@ type Webhook struct {
 	// Read returns what a request delivers; nil if nothing. reply is the response, unless a
 	// [Command] is answered by Reply.
 	Read func(header http.Header, body []byte) (d Delivery, reply any, err error)
+	// ReadAll is Read for a platform whose requests deliver several messages: the response
+	// is a success once all were accepted.
+	ReadAll func(header http.Header, body []byte) ([]Delivery, error)
 	// Confirm answers the GET by which some platforms check the address; nil: not supported.
 	Confirm func(query url.Values) (answer string, ok bool)
 	// Reply is the response that has the answer to a [Command]; nil: an empty one.
@@ -151,6 +154,13 @@ func (w *Webhook) deliver(ctx context.Context, in Inbox, header http.Header, bod
 	wait, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	_ = in.Ready(wait) // Read decides what it can do without
+	if w.ReadAll != nil {
+		all, err := w.ReadAll(header, body)
+		if err != nil {
+			return nil, err
+		}
+		return nil, DeliverAll(ctx, in, all)
+	}
 	d, reply, err := w.Read(header, body)
 	if err != nil || d == nil {
 		return reply, err

@@ -117,3 +117,40 @@ type taken struct {
 func (p *taken) Receive(ctx context.Context, in chat.Inbox) error {
 	return (&chat.Webhook{Name: "fake", Listen: p.address, Logger: discard()}).Serve(ctx, in)
 }
+
+func TestWebhookWithSeveralMessages(t *testing.T) {
+	t.Parallel()
+	hook := &chat.Webhook{
+		Name: "fake", Listen: "127.0.0.1:0", Logger: discard(),
+		Verify: func(http.Header, []byte) error { return nil },
+		ReadAll: func(_ http.Header, body []byte) (all []chat.Delivery, err error) {
+			for text := range strings.FieldsSeq(string(body)) {
+				if text == "nonsense" {
+					return nil, chat.ErrMalformed
+				}
+				all = append(all, post(func(p *chat.Post) { p.PlatformID, p.Text = text, text }))
+			}
+			return all, nil
+		},
+	}
+	backend := channeltest.NewBackend(nil)
+	r := run(t, options(), backend, func(p *plain) chat.Platform {
+		p.receive = func(ctx context.Context, in chat.Inbox) error { return hook.Serve(ctx, in) }
+		return p
+	})
+	require.Eventually(t, func() bool { return hook.Addr() != nil }, deadline, tick)
+	send := func(body string) int {
+		request, err := http.NewRequestWithContext(r.ctx, http.MethodPost, "http://"+hook.Addr().String(), strings.NewReader(body))
+		require.NoError(t, err)
+		response, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		return response.StatusCode
+	}
+	require.Equal(t, 200, send(""))
+	backend.FailAccept(1)
+	require.Equal(t, 503, send("one two three"), "not all were accepted")
+	require.Equal(t, 200, send("one two three"))
+	require.Len(t, backend.Accepted(), 3)
+	require.Equal(t, 400, send("nonsense"))
+}
