@@ -202,11 +202,10 @@ type SearchSite struct {
 
 // Channels are the settings of the channels.
 type Channels struct {
-	HTTP     HTTP     `yaml:"http"`
-	WeChat   WeChat   `yaml:"wechat"`
-	DingTalk DingTalk `yaml:"dingtalk"`
-	Slack    Slack    `yaml:"slack"`
-	Telegram Telegram `yaml:"telegram"`
+	HTTP   HTTP   `yaml:"http"`
+	WeChat WeChat `yaml:"wechat"`
+	Feishu Feishu `yaml:"feishu"`
+	Slack  Slack  `yaml:"slack"`
 }
 
 // HTTP are the settings of the HTTP API.
@@ -262,11 +261,10 @@ func Default(home string) Config {
 			MCP:                 MCP{Servers: map[string]MCPServer{}},
 		},
 		Channels: Channels{
-			HTTP:     HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
-			Slack:    defaultSlack(),
-			Telegram: defaultTelegram(),
-			WeChat:   defaultWeChat(),
-			DingTalk: defaultDingTalk(),
+			HTTP:   HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
+			Slack:  defaultSlack(),
+			WeChat: defaultWeChat(),
+			Feishu: defaultFeishu(),
 		},
 		Approvals: Approvals{Rules: []string{}, Timeout: 3 * day, Approvers: []string{}},
 		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},
