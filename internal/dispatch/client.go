@@ -21,12 +21,13 @@ type Client struct {
 	sdk       client.Client
 	namespace string
 	names     protocol.Names
+	transit   *transit
 }
 
 // New returns the client of a deployment, by its names in a namespace, on an open
 // connection.
 func New(sdk client.Client, namespace string, names protocol.Names) *Client {
-	return &Client{sdk: sdk, namespace: namespace, names: names}
+	return &Client{sdk: sdk, namespace: namespace, names: names, transit: &transit{}}
 }
 
 // Names are the names of the deployment.

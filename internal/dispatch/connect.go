@@ -45,7 +45,8 @@ type ConnectOptions struct {
 
 // Connect connects to Temporal.
 func Connect(ctx context.Context, o ConnectOptions) (*Client, error) {
-	options, err := o.options()
+	transit := &transit{}
+	options, err := o.options(transit)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +56,14 @@ func Connect(ctx context.Context, o ConnectOptions) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to Temporal at %s (temporal.address): %w", o.Address, err)
 	}
-	return New(connected, o.Config.Namespace, protocol.NewNames(o.Config.Prefix)), nil
+	return o.client(connected, transit), nil
 }
 
 // Open returns a client that connects when it is first used, and again whenever the
 // connection is lost.
 func Open(o ConnectOptions) (*Client, error) {
-	options, err := o.options()
+	transit := &transit{}
+	options, err := o.options(transit)
 	if err != nil {
 		return nil, err
 	}
@@ -69,18 +71,25 @@ func Open(o ConnectOptions) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a connection to Temporal: %w", err)
 	}
-	return New(lazy, o.Config.Namespace, protocol.NewNames(o.Config.Prefix)), nil
+	return o.client(lazy, transit), nil
 }
 
-func (o ConnectOptions) options() (client.Options, error) {
+func (o ConnectOptions) client(sdk client.Client, transit *transit) *Client {
+	return &Client{sdk: sdk, namespace: o.Config.Namespace, names: protocol.NewNames(o.Config.Prefix), transit: transit}
+}
+
+func (o ConnectOptions) options(transit *transit) (client.Options, error) {
 	options := client.Options{
 		HostPort: o.Address, Namespace: o.Config.Namespace, Identity: o.Identity, MetricsHandler: o.Metrics,
 		Logger: newLogger(o.Logger), ContextPropagators: []workflow.ContextPropagator{origin{o.Store}},
+		Interceptors: []interceptor.ClientInterceptor{transit},
 	}
 	if o.Guard {
-		options.Interceptors = []interceptor.ClientInterceptor{&storeGuard{store: o.Store, namespace: o.Config.Namespace, log: o.Logger}}
+		options.Interceptors = append(options.Interceptors, &storeGuard{store: o.Store, namespace: o.Config.Namespace, log: o.Logger})
 	}
-	options.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithConnectParams(reconnect)}
+	options.ConnectionOptions.DialOptions = []grpc.DialOption{
+		grpc.WithConnectParams(reconnect), grpc.WithChainUnaryInterceptor(transit.call),
+	}
 	if o.Dial != nil {
 		options.HostPort = "passthrough:///engine"
 		options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithContextDialer(

@@ -39,7 +39,7 @@ func (d *Dispatcher) Present(ctx context.Context, identity string) {
 	}
 }
 
-// within bounds a call to the store.
+// within bounds a call to the store or to Temporal.
 func within(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, PresenceLimit)
 	defer cancel()
@@ -95,15 +95,11 @@ func (d *Dispatcher) replace(ctx context.Context, w store.Worker, looks int) err
 	if err != nil || !claimed {
 		return err
 	}
-	sessions, err := d.store.RunningSessions(ctx)
+	ids, err := d.runningWorkflows(ctx)
 	if err != nil {
 		return err
 	}
-	ids := make([]string, len(sessions))
-	for i, key := range sessions {
-		ids[i] = d.names.Session(key)
-	}
-	taken, err := d.failActivities(ctx, ids, func(identity string) bool { return identity == w.Identity })
+	taken, err := d.failActivities(ctx, ids, ofWorker(func(identity string) bool { return identity == w.Identity }))
 	if taken > 0 {
 		d.log.Warn("took over from a worker that was killed or frozen", "worker", w.Identity, "activities", taken)
 	}
@@ -111,4 +107,17 @@ func (d *Dispatcher) replace(ctx context.Context, w store.Worker, looks int) err
 		err = d.store.RemoveWorker(ctx, w.Identity)
 	}
 	return err
+}
+
+// runningWorkflows returns the IDs of the workflows that may have activities.
+func (d *Dispatcher) runningWorkflows(ctx context.Context) ([]string, error) {
+	sessions, err := d.store.RunningSessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(sessions))
+	for i, key := range sessions {
+		ids[i] = d.names.Session(key)
+	}
+	return d.withListed(ctx, ids)
 }

@@ -29,28 +29,48 @@ const errorWorkerLost = "WorkerLost"
 //
 // Call it before this process's own worker starts.
 func (c *Client) Recover(ctx context.Context, workflows []string, dead func(identity string) bool) (int, error) {
-	listed, err := c.listRunning(ctx)
+	running, err := c.withListed(ctx, workflows)
 	if err != nil {
 		return 0, err
 	}
+	return c.failActivities(ctx, running, ofWorker(dead))
+}
+
+// withListed adds the workflows that visibility lists as running to those named.
+func (c *Client) withListed(ctx context.Context, named []string) ([]string, error) {
+	listed, err := c.listRunning(ctx)
+	if err != nil {
+		return nil, err
+	}
 	running := map[string]bool{}
-	for _, id := range workflows {
+	for _, id := range named {
 		running[id] = true
 	}
 	for _, run := range listed {
 		running[run.GetExecution().GetWorkflowId()] = true
 	}
-	return c.failActivities(ctx, slices.Collect(maps.Keys(running)), dead)
+	return slices.Collect(maps.Keys(running)), nil
 }
 
-// failActivities fails the dead workers' activities of the given workflows.
-func (c *Client) failActivities(ctx context.Context, workflows []string, dead func(identity string) bool) (int, error) {
+// lostActivity reports whether the attempt of an activity of a run has no worker any more.
+type lostActivity func(run string, pending *workflowpb.PendingActivityInfo) bool
+
+// ofWorker returns whether the worker of an activity is one of those.
+func ofWorker(dead func(identity string) bool) lostActivity {
+	return func(_ string, pending *workflowpb.PendingActivityInfo) bool {
+		return dead(pending.GetLastWorkerIdentity())
+	}
+}
+
+// failActivities fails the activities of the given workflows that are lost, and resets the
+// workflows' sticky task queues.
+func (c *Client) failActivities(ctx context.Context, workflows []string, lost lostActivity) (int, error) {
 	var failed atomic.Int64
 	var group errgroup.Group
 	group.SetLimit(recoverLimit)
 	for _, id := range workflows {
 		group.Go(func() error {
-			n, err := c.recoverWorkflow(ctx, id, dead)
+			n, err := c.recoverWorkflow(ctx, id, lost)
 			failed.Add(int64(n))
 			if err != nil && !isNotFound(err) {
 				return fmt.Errorf("recover %s: %w", id, err)
@@ -80,7 +100,7 @@ func (c *Client) listRunning(ctx context.Context) (running []*workflowpb.Workflo
 	}
 }
 
-func (c *Client) recoverWorkflow(ctx context.Context, id string, dead func(identity string) bool) (failed int, err error) {
+func (c *Client) recoverWorkflow(ctx context.Context, id string, lost lostActivity) (failed int, err error) {
 	described, err := c.sdk.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
 		return 0, err
@@ -95,7 +115,7 @@ func (c *Client) recoverWorkflow(ctx context.Context, id string, dead func(ident
 		return 0, err
 	}
 	for _, pending := range described.GetPendingActivities() {
-		if pending.GetState() != enumspb.PENDING_ACTIVITY_STATE_STARTED || !dead(pending.GetLastWorkerIdentity()) {
+		if pending.GetState() != enumspb.PENDING_ACTIVITY_STATE_STARTED || !lost(info.GetExecution().GetRunId(), pending) {
 			continue
 		}
 		switch err := c.failActivity(ctx, info.GetExecution(), pending); {
@@ -108,7 +128,7 @@ func (c *Client) recoverWorkflow(ctx context.Context, id string, dead func(ident
 	return failed, nil
 }
 
-// failActivity fails an activity whose worker is lost. Its heartbeat says that the attempt
+// failActivity fails an activity that is lost. Its heartbeat says that the attempt
 // did not count.
 func (c *Client) failActivity(ctx context.Context, run *commonpb.WorkflowExecution, pending *workflowpb.PendingActivityInfo) error {
 	earlier := 0

@@ -79,11 +79,13 @@ func (n *Node) join(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// present shows other processes that this worker lives, until stop is called.
+// present shows other processes that this worker lives, and has repeated what was lost on its
+// way to it, until stop is called.
 func (n *Node) present() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var presence sync.WaitGroup
 	presence.Go(func() { n.dispatcher.Present(ctx, n.Identity) })
+	presence.Go(func() { n.dispatcher.RepeatLost(ctx, n.Identity) })
 	return func() {
 		cancel()
 		presence.Wait()
