@@ -74,7 +74,7 @@ var ErrNoDraft = errors.New("the draft is gone")
 
 // Placeholders is a [Sender] whose platform may show neither what was posted nor whether it
 // was. Then each message is the edit of a recorded placeholder, which may be repeated: of an
-// answer that is lost only a placeholder is left.
+// answer that is lost only a placeholder is left. A file's may be an upload that nobody sees.
 type Placeholders interface {
 	// Placeholder posts what becomes msg if it is given to Send as its Draft, and returns the
 	// platform's ID of it; empty: Send needs none.

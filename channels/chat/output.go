@@ -22,6 +22,7 @@ type output struct {
 	signs    Indicator
 	history  History
 	keyed    Keyed
+	uploads  Uploader
 	// placeholders: a post whose answer is lost can be neither found nor repeated.
 	placeholders bool
 
@@ -54,6 +55,7 @@ func newOutput(p Writer, drafts bool, log *slog.Logger) *output {
 	o.signs, _ = p.(Indicator)
 	o.history, _ = p.(History)
 	o.keyed, _ = p.(Keyed)
+	o.uploads, _ = p.(Uploader)
 	o.placeholders = o.editor != nil && o.history == nil && o.KeyLasts() == 0
 	return o
 }

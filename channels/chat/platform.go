@@ -112,6 +112,16 @@ type Editor interface {
 	Delete(ctx context.Context, at Place, id string) error
 }
 
+// Uploader is a [Platform] with a [History] that takes a file in two steps: an upload that
+// nobody sees, and a call that posts it. The upload's ID is recorded in between, so that a
+// posted file is recognized by it.
+type Uploader interface {
+	// Upload stores a file and returns the platform's ID of it, which [Posted.Files] will have.
+	Upload(ctx context.Context, msg Message) (id string, err error)
+	// Publish makes one attempt to post an upload. [ErrNoMessage] means that it is gone.
+	Publish(ctx context.Context, at Place, id string, msg Message) error
+}
+
 // Streamer is an [Editor] that can also show text as it grows. A stream has no text
 // at first, can only be appended to, and can be edited once it was stopped.
 type Streamer interface {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -19,6 +20,9 @@ const lookBack = 14 * 24 * time.Hour
 // it may still take effect: then it is replaced.
 func (o *Outbound) Send(ctx context.Context, msg domain.Outbound) (channels.Sent, error) {
 	at := placeOf(msg)
+	if id, is := strings.CutPrefix(msg.Draft, uploadMark); is {
+		return o.publish(ctx, at, id, msg)
+	}
 	if msg.Draft == "" || o.editor == nil {
 		return o.post(ctx, at, msg)
 	}
@@ -43,9 +47,12 @@ func (o *Outbound) Send(ctx context.Context, msg domain.Outbound) (channels.Sent
 }
 
 // Placeholder implements [channels.Placeholders]. A draft that stays where it is needs no
-// other placeholder; a file cannot have one.
+// other placeholder; that of a file is its upload.
 func (o *Outbound) Placeholder(ctx context.Context, msg domain.Outbound) (string, error) {
-	if !o.placeholders || msg.File != "" {
+	if msg.File != "" {
+		return o.upload(ctx, msg)
+	}
+	if !o.placeholders {
 		return "", nil
 	}
 	at := placeOf(msg)
@@ -62,14 +69,20 @@ func (o *Outbound) Placeholder(ctx context.Context, msg domain.Outbound) (string
 }
 
 func (o *Outbound) post(ctx context.Context, at Place, msg domain.Outbound) (channels.Sent, error) {
-	if msg.Part > 1 {
-		if err := o.spacing.wait(ctx, o.p.Name(), at.Chat); err != nil {
-			return channels.Sent{}, err
-		}
+	if err := o.space(ctx, at, msg); err != nil {
+		return channels.Sent{}, err
 	}
 	id, err := o.p.Post(ctx, at, o.message(msg))
 	o.spacing.posted(at.Chat, o.pace.Part)
 	return channels.Sent{PlatformID: id}, err
+}
+
+// space waits until a part of a reply may follow the one before it.
+func (o *Outbound) space(ctx context.Context, at Place, msg domain.Outbound) error {
+	if msg.Part < 2 {
+		return nil
+	}
+	return o.spacing.wait(ctx, o.p.Name(), at.Chat)
 }
 
 // message returns an outbound message as the platform is given it.
@@ -121,6 +134,9 @@ func (o *Outbound) Find(ctx context.Context, msg domain.Outbound) (channels.Foun
 	posted, err := o.history.History(ctx, placeOf(msg), Query{After: after, ID: msg.ID})
 	if err != nil {
 		return channels.Found{}, fmt.Errorf("look for the reply: %w", err)
+	}
+	if id, is := strings.CutPrefix(msg.PlatformID, uploadMark); is {
+		return findFile(posted, id), nil
 	}
 	return find(posted, msg.ID), nil
 }

@@ -55,15 +55,14 @@ func (p *platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]
 	var posts []chat.Posted
 	for _, m := range messages {
 		if postSubTypes[m.SubType] {
-			posts = append(posts, m.asPosted(self, q.ID))
+			posts = append(posts, m.asPosted(self))
 		}
 	}
 	return posts, nil
 }
 
-// asPosted returns the message for the core. A file that was sent as the message with
-// that outbox ID is recognized.
-func (p posted) asPosted(self Identity, id string) chat.Posted {
+// asPosted returns the message for the core.
+func (p posted) asPosted(self Identity) chat.Posted {
 	post := chat.Posted{
 		ID: p.TS, Sender: p.sender(), Name: cmp.Or(p.senderName(), p.Profile.Name), Ours: p.of(self), Bot: p.isBot(),
 		Text: p.text(self.UserID), SentAt: sentAt(p.TS), Files: p.files(),
@@ -75,11 +74,6 @@ func (p posted) asPosted(self Identity, id string) chat.Posted {
 	if p.Metadata.Type == replyEvent {
 		post.Message, _ = p.Metadata.Payload["id"].(string)
 		post.Draft = p.Metadata.Payload["draft"] == true
-	}
-	for _, f := range p.Files {
-		if isTitleOf(f.Title, id) {
-			post.ID, post.Message, post.Draft = f.ID, id, false
-		}
 	}
 	return post
 }

@@ -1,10 +1,6 @@
 package slack
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"strings"
-
 	"github.com/slack-go/slack"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
@@ -25,16 +21,4 @@ func metadataOf(msg chat.Message) slack.SlackMetadata {
 		payload["approval"] = msg.Approval
 	}
 	return slack.SlackMetadata{EventType: replyEvent, EventPayload: payload}
-}
-
-// titleOf is the title of a file. Slack keeps no metadata of files, so the title
-// tells which message in the outbox it is.
-func titleOf(name, id string) string { return name + titleMark(id) }
-
-// isTitleOf reports whether a file with this title is the message with this ID.
-func isTitleOf(title, id string) bool { return strings.HasSuffix(title, titleMark(id)) }
-
-func titleMark(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return " · " + hex.EncodeToString(sum[:4])
 }

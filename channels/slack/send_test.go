@@ -192,6 +192,11 @@ func TestFiles(t *testing.T) {
 	found, err := s.channel.Find(s.ctx, msg)
 	require.NoError(t, err)
 	require.Zero(t, found)
+	require.NoError(t, s.placed(&msg))
+	require.NotEmpty(t, msg.PlatformID)
+	found, err = s.channel.Find(s.ctx, msg)
+	require.NoError(t, err)
+	require.Zero(t, found, "it is only uploaded")
 	id := s.send(msg)
 	found, err = s.channel.Find(s.ctx, msg)
 	require.NoError(t, err)
@@ -201,17 +206,22 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, msg.Thread, m.ThreadTS)
 	require.Equal(t, "the *code*", m.Text)
 	require.Equal(t, "main.go", m.Files[0].Name)
-	require.True(t, strings.HasPrefix(m.Files[0].Title, "main.go · "), m.Files[0].Title)
+	require.Equal(t, "main.go", m.Files[0].Title)
 	require.Equal(t, "package main\n", string(m.Files[0].Content))
 
+	_, err = s.channel.Send(s.ctx, msg)
+	require.ErrorIs(t, err, channels.ErrNoDraft, "the upload is used up")
+
 	other := msg
-	other.ID = "o2"
+	other.ID, other.PlatformID, other.Draft = "o2", "", ""
+	require.NoError(t, s.placed(&other))
 	found, err = s.channel.Find(s.ctx, other)
 	require.NoError(t, err)
 	require.Zero(t, found, "the same file with another ID is another message")
-	other.File = "empty.txt"
 	s.send(other)
-	require.Len(t, s.Posted(), 2)
+	other.ID, other.File, other.Content, other.Draft = "o3", "empty.txt", nil, ""
+	s.send(other)
+	require.Len(t, s.Posted(), 3)
 }
 
 func TestFind(t *testing.T) {

@@ -76,15 +76,34 @@ func (s *sending) deliver(msg domain.Outbound) {
 			}
 		}
 		claimed = true
-		_, err := s.channel.Send(s.ctx, msg)
+		err := s.placed(&msg)
+		if err == nil {
+			_, err = s.channel.Send(s.ctx, msg)
+		}
 		if err == nil {
 			return
+		}
+		if errors.Is(err, channels.ErrNoDraft) {
+			msg.PlatformID, msg.Draft = "", ""
+			continue
 		}
 		s.transient(err)
 		if failed := remote.As(err); failed.Status != 0 && failed.Status < 500 {
 			claimed = false
 		}
 	}
+}
+
+// placed records the placeholder of a message that needs one.
+func (s *sending) placed(msg *domain.Outbound) error {
+	if msg.PlatformID != "" {
+		return nil
+	}
+	id, err := s.channel.Placeholder(s.ctx, *msg)
+	if err == nil && id != "" {
+		msg.PlatformID, msg.Draft = id, id
+	}
+	return err
 }
 
 func (s *sending) transient(err error) {
