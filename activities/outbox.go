@@ -95,6 +95,15 @@ func (o *Outbox) deliverClaimed(ctx context.Context, out domain.Outbound) (domai
 	if err != nil {
 		return out, err
 	}
+	if drafted {
+		kept, err := o.keepStopped(ctx, draft)
+		if err != nil {
+			return out, err
+		}
+		if kept {
+			draft = domain.Draft{}
+		}
+	}
 	draft.Replace = draft.Replace || out.State == domain.OutboxKept // it is far above by now
 	parts, err := o.split(ctx, out)
 	if err != nil {

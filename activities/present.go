@@ -90,13 +90,37 @@ func (o *Outbox) conclude(ctx context.Context, id string) {
 // discardTimeout bounds the removal of one draft.
 const discardTimeout = 5 * time.Second
 
+// discard removes a draft. That of a stopped turn stays if it shows something of the reply.
 func (o *Outbox) discard(ctx context.Context, d domain.Draft) error {
 	ctx, cancel := context.WithTimeout(ctx, discardTimeout)
 	defer cancel()
-	if err := o.presenter().Discard(ctx, d); err != nil {
+	kept, err := o.keepStopped(ctx, d)
+	if err != nil {
 		return err
 	}
+	if !kept {
+		if err := o.presenter().Discard(ctx, d); err != nil {
+			return err
+		}
+	}
 	return o.store.DropDraft(ctx, d.Turn)
+}
+
+// stoppedNote marks what was written of a reply until its turn was stopped.
+const stoppedNote = "Stopped"
+
+// keepStopped leaves in the chat what the draft of a stopped turn shows of its reply, and
+// reports whether it did.
+func (o *Outbox) keepStopped(ctx context.Context, d domain.Draft) (kept bool, err error) {
+	keeper, ok := o.sender.(channels.Keeper)
+	if !ok || !d.Replace { // that of a stopped turn is
+		return false, nil
+	}
+	turn, err := o.store.Turn(ctx, d.Turn)
+	if err != nil || turn.Status != domain.TurnStopped {
+		return false, err
+	}
+	return keeper.Keep(ctx, d, stoppedNote)
 }
 
 // Sweep removes the drafts of the channel that no reply will take over, such as those

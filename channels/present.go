@@ -28,6 +28,13 @@ type Presenter interface {
 	Wait(ctx context.Context)
 }
 
+// Keeper is a [Presenter] that can leave in the chat what the draft of a stopped turn shows.
+type Keeper interface {
+	// Keep ends a draft that no reply will take over. What was written of the reply stays, with
+	// a note; kept is false if nothing was. It makes one attempt and may be repeated.
+	Keep(ctx context.Context, d domain.Draft, note string) (kept bool, err error)
+}
+
 // PresentedTurn is a turn as a [Presenter] shows it.
 type PresentedTurn struct {
 	ID       string

@@ -208,6 +208,7 @@ type Posted struct {
 	// Of our own messages:
 	Message   string // the outbox ID that it carries; empty: none
 	Draft     bool   // it stands for that message
+	Written   bool   // of a draft: it shows the beginning of that message, not only what is being done
 	Streaming bool   // a stream that was not stopped
 	Empty     bool   // nothing is in it
 }

@@ -111,13 +111,9 @@ func (o *Outbound) Discard(ctx context.Context, d domain.Draft) error {
 		return nil
 	}
 	at := Place{Chat: d.Chat, Thread: d.Thread}
-	id := d.PlatformID
-	if id == "" && o.history != nil {
-		posted, err := o.history.History(ctx, at, Query{After: d.ClaimedAt.Add(-inFlight), Before: d.ClaimedAt.Add(inFlight), ID: d.Reply()})
-		if err != nil {
-			return err
-		}
-		id = findDraft(posted, d.Reply(), o.stream != nil, o.isDraft(d.Chat))
+	id, err := o.idOf(ctx, d)
+	if err != nil {
+		return err
 	}
 	if id == "" {
 		return nil
@@ -126,6 +122,20 @@ func (o *Outbound) Discard(ctx context.Context, d domain.Draft) error {
 		return err
 	}
 	return o.editor.Delete(ctx, at, id)
+}
+
+// idOf returns the platform's ID of a draft; empty if it is not there. One that was not
+// recorded is looked for.
+func (o *Outbound) idOf(ctx context.Context, d domain.Draft) (string, error) {
+	if d.PlatformID != "" || o.history == nil {
+		return d.PlatformID, nil
+	}
+	query := Query{After: d.ClaimedAt.Add(-inFlight), Before: d.ClaimedAt.Add(inFlight), ID: d.Reply()}
+	posted, err := o.history.History(ctx, Place{Chat: d.Chat, Thread: d.Thread}, query)
+	if err != nil {
+		return "", err
+	}
+	return findDraft(posted, d.Reply(), o.stream != nil, o.isDraft(d.Chat)), nil
 }
 
 // takeOver ends the changes of a draft by this process: it waits for one that is under

@@ -65,8 +65,8 @@ func (p *platform) readEvent(payload []byte) (chat.Delivery, any, error) {
 	if d.Type != "event_callback" {
 		return nil, nil, nil
 	}
-	message, ok, err := readPost(d.Event)
-	if err != nil || !ok {
+	var kind eventKind
+	if err := decode(d.Event, &kind); err != nil {
 		return nil, nil, err
 	}
 	self, err := p.known()
@@ -74,13 +74,31 @@ func (p *platform) readEvent(payload []byte) (chat.Delivery, any, error) {
 		return nil, nil, err
 	}
 	if !d.isFor(self.TeamID) {
-		p.log.Info("message of another workspace ignored", "team", d.TeamID, "ours", self.TeamID)
+		p.log.Info("event of another workspace ignored", "team", d.TeamID, "ours", self.TeamID)
 		return nil, nil, nil
 	}
-	if message.Hidden || len(message.Edited) > 0 && string(message.Edited) != "null" {
-		return nil, nil, nil
+	news, err := kind.read(d.Event, self)
+	return news, nil, err
+}
+
+// eventKind is the kind of an event.
+type eventKind struct {
+	Type    string `json:"type"`
+	SubType string `json:"subtype"`
+}
+
+// read returns the delivery of an event; nil if there is none.
+func (kind eventKind) read(event json.RawMessage, self Identity) (chat.Delivery, error) {
+	switch kind.Type {
+	case "message", "app_mention":
+		if !postSubTypes[kind.SubType] {
+			return nil, nil
+		}
+		return readPost(event, self)
+	case "agent_session_stopped":
+		return readStop(event, self)
 	}
-	return message.delivery(self), nil, nil
+	return nil, nil
 }
 
 // slash is a slash command.

@@ -49,27 +49,19 @@ var postSubTypes = map[string]bool{
 
 var timestamp = regexp.MustCompile(`^\d{1,11}\.\d{1,6}$`)
 
-// readPost returns the post of an event. It reports false if the event is of another
-// kind.
-func readPost(event json.RawMessage) (post, bool, error) {
-	var kind struct {
-		Type    string `json:"type"`
-		SubType string `json:"subtype"`
-	}
-	if err := json.Unmarshal(event, &kind); err != nil {
-		return post{}, false, fmt.Errorf("%w: event: %w", chat.ErrMalformed, err)
-	}
-	if kind.Type != "message" && kind.Type != "app_mention" || !postSubTypes[kind.SubType] {
-		return post{}, false, nil
-	}
+// readPost returns the delivery of a message; nil if nobody just wrote it.
+func readPost(event json.RawMessage, self Identity) (chat.Delivery, error) {
 	var p post
 	if err := json.Unmarshal(event, &p); err != nil {
-		return post{}, false, fmt.Errorf("%w: %s: %w", chat.ErrMalformed, kind.Type, err)
+		return nil, fmt.Errorf("%w: message: %w", chat.ErrMalformed, err)
 	}
 	if p.Channel == "" || p.sender() == "" || !timestamp.MatchString(p.TS) {
-		return post{}, false, fmt.Errorf("%w: %s without channel, author or time", chat.ErrMalformed, kind.Type)
+		return nil, fmt.Errorf("%w: message without channel, author or time", chat.ErrMalformed)
 	}
-	return p, true, nil
+	if p.Hidden || len(p.Edited) > 0 && string(p.Edited) != "null" {
+		return nil, nil
+	}
+	return p.delivery(self), nil
 }
 
 func (p *post) isDirect() bool { return p.ChannelType == "im" || isDirect(p.Channel) }

@@ -74,6 +74,7 @@ func (p posted) asPosted(self Identity) chat.Posted {
 	if p.Metadata.Type == replyEvent {
 		post.Message, _ = p.Metadata.Payload["id"].(string)
 		post.Draft = p.Metadata.Payload["draft"] == true
+		post.Written = p.Metadata.Payload["written"] == true
 	}
 	return post
 }

@@ -119,6 +119,47 @@ func TestSlackStop(t *testing.T) {
 	}
 }
 
+// TestSlackStopKeepsTheHalfAnswer stops an answer that is being written: what there is of it
+// stays, marked.
+func TestSlackStopKeepsTheHalfAnswer(t *testing.T) {
+	t.Parallel()
+	for name, channel := range map[string]string{"streamed": slacktest.General, "edited": slacktest.DM} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := slacktest.Start(t)
+			model := llmtest.NewServer(t, llmtest.StallStream(strings.Repeat("A word or two of it. ", 40), 20))
+			n := startSlack(t, server, model.URL, slack.ModeSocket)
+			asked := server.Say(slacktest.Ana, channel, slacktest.Mention+" tell me")
+			require.NoError(t, asked.Wait(t.Context()))
+			thread := asked.TS
+			if channel == slacktest.DM {
+				thread = ""
+			}
+			var draft slacktest.Message
+			require.Eventually(t, func() bool {
+				for _, m := range server.Channel(channel) {
+					if isDraft(m) && strings.Contains(m.Text, "A word") {
+						draft = m
+					}
+				}
+				return draft.TS != ""
+			}, patience, 10*time.Millisecond)
+			if channel == slacktest.DM {
+				require.NoError(t, server.Say(slacktest.Ana, channel, "/stop").Wait(t.Context()))
+			} else {
+				require.NoError(t, server.StopAgent(slacktest.Ana, channel, thread).Wait(t.Context()))
+			}
+			require.Eventually(t, func() bool {
+				m := server.Message(channel, draft.TS)
+				return strings.HasPrefix(m.Text, "A word or two of it.") && strings.HasSuffix(m.Text, "\n\nStopped")
+			}, patience, 10*time.Millisecond)
+			n.replies(t, channel, thread, 2)
+			n.closedCost(t, slackSession(channel, thread))
+			requireOnly(t, server, channel, thread, server.Message(channel, draft.TS).Text, "Stopped.")
+		})
+	}
+}
+
 func TestSlackSlashCommands(t *testing.T) {
 	t.Parallel()
 	server := slacktest.Start(t)

@@ -123,6 +123,24 @@ func (e element) label() reply {
 	return reply{"type": "plain_text", "text": plain(e.Text), "emoji": true}
 }
 
+// StopAgent clicks the stop button that Slack itself shows in a thread of the agent view, which
+// ends the app's open streams there.
+func (s *Server) StopAgent(user, channel, thread string) Delivery {
+	defer s.act()()
+	c := s.must(channel)
+	streams := []string{}
+	for _, m := range c.messages {
+		if m.Streaming && m.ThreadTS == thread {
+			m.Streaming, m.stopped = false, true
+			streams = append(streams, m.TS)
+		}
+	}
+	at := s.ts()
+	return Delivery{TS: thread, Events: s.emit(c, "agent_session_stopped", user, reply{
+		"type": "agent_session_stopped", "channel": c.ID, "thread_ts": thread, "user": user, "event_ts": at, "streaming_message_ts": streams,
+	})}
+}
+
 // Slash runs a slash command: "/holdfast" and its text.
 func (s *Server) Slash(user, channel, command, text string) Delivery {
 	defer s.act()()
