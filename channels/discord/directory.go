@@ -13,13 +13,14 @@ import (
 
 // channel is a channel of a server, a thread in one, or a direct chat.
 type channel struct {
-	ID            string `json:"id"`
-	GuildID       string `json:"guild_id"`
-	ParentID      string `json:"parent_id"`
-	OwnerID       string `json:"owner_id"` // of a thread: who began it
-	Name          string `json:"name"`
-	Type          int    `json:"type"`
-	LastMessageID string `json:"last_message_id"`
+	ID            string      `json:"id"`
+	GuildID       string      `json:"guild_id"`
+	ParentID      string      `json:"parent_id"`
+	OwnerID       string      `json:"owner_id"` // of a thread: who began it
+	Name          string      `json:"name"`
+	Type          int         `json:"type"`
+	LastMessageID string      `json:"last_message_id"`
+	Overwrites    []overwrite `json:"permission_overwrites"`
 	Metadata      struct {
 		ArchivedAt time.Time `json:"archive_timestamp"`
 	} `json:"thread_metadata"`

@@ -107,24 +107,33 @@ func (b *bot) accepted(n int) domain.Inbound {
 	return b.backend.Accepted()[n-1]
 }
 
-// texts returns what was accepted.
+// lastWords is what settled says.
+const lastWords = "that was all"
+
+// texts returns what was accepted, except what settled said.
 func (b *bot) texts() []string {
 	texts := []string{}
 	for _, msg := range b.backend.Accepted() {
-		texts = append(texts, msg.Text)
+		if msg.Text != lastWords {
+			texts = append(texts, msg.Text)
+		}
 	}
 	return texts
 }
 
-// settled waits until everything that was written is accepted: the last message says so.
+// settled waits until everything that was written is handled: then the position is that of the
+// last message.
 func (b *bot) settled() {
 	b.t.Helper()
-	n := len(b.backend.Accepted())
-	b.Say(discordtest.Ana, b.Direct(discordtest.Ana), "that was all")
-	require.Eventually(b.t, func() bool {
-		texts := b.texts()
-		return len(texts) > n && texts[len(texts)-1] == "that was all"
-	}, deadline, tick)
+	last := b.Say(discordtest.Ana, b.Direct(discordtest.Ana), lastWords)
+	require.Eventually(b.t, func() bool { return b.cursor("position") >= last.ID }, deadline, tick, "%v", b.log)
+}
+
+// cursor is what is stored about how far the channel has read.
+func (b *bot) cursor(name string) string {
+	cursor, err := b.backend.Cursor(b.ctx, discord.Name, name)
+	require.NoError(b.t, err)
+	return cursor
 }
 
 func (b *bot) send(msg domain.Outbound) string {
