@@ -202,10 +202,12 @@ type SearchSite struct {
 
 // Channels are the settings of the channels.
 type Channels struct {
-	HTTP   HTTP   `yaml:"http"`
-	WeChat WeChat `yaml:"wechat"`
-	Feishu Feishu `yaml:"feishu"`
-	Slack  Slack  `yaml:"slack"`
+	HTTP     HTTP     `yaml:"http"`
+	WeChat   WeChat   `yaml:"wechat"`
+	Feishu   Feishu   `yaml:"feishu"`
+	DingTalk DingTalk `yaml:"dingtalk"`
+	Slack    Slack    `yaml:"slack"`
+	Telegram Telegram `yaml:"telegram"`
 }
 
 // HTTP are the settings of the HTTP API.
@@ -261,10 +263,12 @@ func Default(home string) Config {
 			MCP:                 MCP{Servers: map[string]MCPServer{}},
 		},
 		Channels: Channels{
-			HTTP:   HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
-			Slack:  defaultSlack(),
-			WeChat: defaultWeChat(),
-			Feishu: defaultFeishu(),
+			HTTP:     HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
+			Slack:    defaultSlack(),
+			WeChat:   defaultWeChat(),
+			Feishu:   defaultFeishu(),
+			Telegram: defaultTelegram(),
+			DingTalk: defaultDingTalk(),
 		},
 		Approvals: Approvals{Rules: []string{}, Timeout: 3 * day, Approvers: []string{}},
 		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},

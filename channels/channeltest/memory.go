@@ -86,17 +86,25 @@ func (m *Memory) HideHistory() {
 }
 
 // rebuild builds the half that writes for the platform as it is now.
-func (m *Memory) rebuild() {
+func (m *Memory) rebuild() { m.Outbound = m.outbound() }
+
+func (m *Memory) outbound() *chat.Outbound {
 	p := memoryPlatform{m}
 	if m.searchable {
-		m.Outbound = chat.NewOutbound(p, m.options)
-		return
+		return chat.NewOutbound(p, m.options)
 	}
-	m.Outbound = chat.NewOutbound(struct {
+	return chat.NewOutbound(struct {
 		chat.Writer
 		chat.Editor
 		chat.Keyed
 	}{p, p, p}, m.options)
+}
+
+// Reopen returns another channel on the same platform, as another process has.
+func (m *Memory) Reopen() *chat.Channel {
+	c := *m.Channel
+	c.Outbound = m.outbound()
+	return &c
 }
 
 // Deliver delivers a message once, as soon as the channel runs. It returns nil if the

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"time"
 
@@ -34,21 +35,40 @@ type handler struct {
 	telling    errgroup.Group
 }
 
-// accept passes a message to the backend. If its ID was used for another text it is
-// dropped, since another delivery would not help. A message that was just accepted is not
-// accepted again: each signal costs its session a workflow task.
+// accept is store, but drops a message whose ID was used for another text: another delivery
+// would not help.
 func (h *handler) accept(ctx context.Context, msg domain.Inbound) error {
+	err := h.store(ctx, msg)
+	if errors.Is(err, domain.ErrConflict) {
+		h.log.Warn("message delivered again with different text, keeping the first", "chat", msg.Chat, "id", msg.PlatformID)
+		return nil
+	}
+	return err
+}
+
+// revise accepts a version of a message that was edited: as a new request if another version
+// was accepted before. Platforms also deliver edits that do not change the text.
+func (h *handler) revise(ctx context.Context, msg domain.Inbound, revision string) error {
+	err := h.store(ctx, msg)
+	if !errors.Is(err, domain.ErrConflict) {
+		return err
+	}
+	msg.PlatformID += fmt.Sprintf("-%s-%d", revision, crc32.ChecksumIEEE([]byte(msg.Text))) // platforms count in seconds
+	if command, _ := domain.ParseCommand(msg.Text); command == domain.CommandNone {
+		msg.Text = "I edited my message. It now reads:\n\n" + msg.Text
+	}
+	return h.accept(ctx, msg)
+}
+
+// store passes a message to the backend. A message that was just accepted is not
+// accepted again: each signal costs its session a workflow task.
+func (h *handler) store(ctx context.Context, msg domain.Inbound) error {
 	msg.Channel = h.platform.Name()
 	key := fmt.Sprintf("%s/%s/%x", msg.Scope, msg.PlatformID, sha256.Sum256([]byte(msg.Text)))
 	if h.accepted.recent(key) {
 		return nil
 	}
-	_, err := h.backend.Accept(ctx, msg)
-	switch {
-	case errors.Is(err, domain.ErrConflict):
-		h.log.Warn("message delivered again with different text, keeping the first", "chat", msg.Chat, "id", msg.PlatformID)
-		return nil
-	case err != nil:
+	if _, err := h.backend.Accept(ctx, msg); err != nil {
 		return fmt.Errorf("accept a message: %w", err)
 	}
 	h.accepted.first(key, acceptedFor)

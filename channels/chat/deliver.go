@@ -90,7 +90,7 @@ func (in *inbox) Poll(ctx context.Context, name string, fetch Fetch) error {
 		err := Retry(ctx, in.log, "receiving", func(ctx context.Context) error {
 			news, next, err := fetch(ctx, cursor)
 			if err == nil {
-				err = DeliverAll(ctx, in, news)
+				err = in.DeliverAll(ctx, news)
 			}
 			if err != nil || next == cursor {
 				return err
@@ -107,9 +107,8 @@ func (in *inbox) Poll(ctx context.Context, name string, fetch Fetch) error {
 	}
 }
 
-// DeliverAll handles deliveries, those of different conversations concurrently. It stops in
-// a conversation after an error: what follows must not overtake what will be delivered again.
-func DeliverAll(ctx context.Context, in Inbox, all []Delivery) error {
+// DeliverAll implements [Inbox].
+func (in *inbox) DeliverAll(ctx context.Context, all []Delivery) error {
 	conversations := map[string][]Delivery{}
 	for _, d := range all {
 		name := d.origin().conversation()
@@ -117,7 +116,7 @@ func DeliverAll(ctx context.Context, in Inbox, all []Delivery) error {
 	}
 	handled := make(chan error, len(conversations))
 	for _, deliveries := range conversations {
-		go func() { handled <- deliverEach(ctx, in, deliveries) }()
+		go func() { handled <- in.deliverEach(ctx, deliveries) }()
 	}
 	var failed error
 	for range conversations {
@@ -127,7 +126,7 @@ func DeliverAll(ctx context.Context, in Inbox, all []Delivery) error {
 }
 
 // deliverEach handles deliveries one after the other, up to the first error.
-func deliverEach(ctx context.Context, in Inbox, all []Delivery) error {
+func (in *inbox) deliverEach(ctx context.Context, all []Delivery) error {
 	for _, d := range all {
 		if _, err := in.Deliver(ctx, d); err != nil {
 			return err

@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -55,6 +56,24 @@ func TestWhatIsNotAcceptedIsNotAcknowledged(t *testing.T) {
 	_, err = r.in.Deliver(r.ctx, sent)
 	require.NoError(t, err)
 	require.Len(t, r.backend.Accepted(), 1)
+}
+
+func TestWhatIsDeliveredAtOnceStaysInOrder(t *testing.T) {
+	t.Parallel()
+	backend := channeltest.NewBackend(nil)
+	r := run(t, options(), backend, asIs)
+	var all []chat.Delivery
+	for i := range 20 {
+		all = append(all, post(func(p *chat.Post) { p.PlatformID, p.Text = fmt.Sprint("m", i), fmt.Sprint(i) }))
+	}
+	backend.FailAccept(1)
+	require.Error(t, r.in.DeliverAll(r.ctx, all))
+	require.Empty(t, backend.Accepted(), "none overtakes the first")
+	require.NoError(t, r.in.DeliverAll(r.ctx, all))
+	for i, m := range backend.Accepted() {
+		require.Equal(t, fmt.Sprint(i), m.Text)
+	}
+	require.Len(t, backend.Accepted(), 20)
 }
 
 func TestStopping(t *testing.T) {

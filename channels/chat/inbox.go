@@ -19,6 +19,9 @@ type Inbox interface {
 	// Queue is Deliver without waiting: it takes the delivery's place in the order and
 	// calls done once it is handled, from another goroutine.
 	Queue(ctx context.Context, d Delivery, done func(answer string, err error))
+	// DeliverAll handles what a platform delivers at once, and waits for it. It stops in a
+	// conversation after an error: what follows must not overtake what will be delivered again.
+	DeliverAll(ctx context.Context, all []Delivery) error
 	// Drain waits until everything queued is handled, at most for a few seconds.
 	Drain() error
 	// Poll polls a platform until ctx ends. See [Fetch].
@@ -71,8 +74,11 @@ func (o *Origin) thread() string { return cmp.Or(o.Thread, o.Opens) }
 type Post struct {
 	Origin
 	Mentioned bool // it mentions us
-	Replies   bool // its thread began with a message of ours
-	Own       bool // we wrote it
+	// Revision names the version of a message that was edited; empty: it was not. If another
+	// version was accepted, this one is a new request.
+	Revision string
+	Replies  bool // its thread began with a message of ours
+	Own      bool // we wrote it
 }
 
 // Click is a click on a [Button] or an equivalent, such as a shortcut.

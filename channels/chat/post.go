@@ -31,6 +31,9 @@ func (h *handler) post(ctx context.Context, p *Post) error {
 	if command, ok := bareCommand(msg.Text); ok && !p.Direct && p.Mentioned {
 		msg.Text = command
 	}
+	if p.Revision != "" {
+		return h.revise(ctx, msg, p.Revision)
+	}
 	return h.accept(ctx, msg)
 }
 

@@ -62,6 +62,26 @@ func TestAMessageIsAcceptedAsItIs(t *testing.T) {
 	require.Len(t, r.backend.Accepted(), 1)
 }
 
+func TestAMessageThatWasEdited(t *testing.T) {
+	t.Parallel()
+	r := run(t, options(), channeltest.NewBackend(nil), asIs)
+	say := func(id, text, revision string) {
+		t.Helper()
+		require.NoError(t, r.post(func(p *chat.Post) { p.PlatformID, p.Text, p.Revision = id, text, revision }))
+	}
+	say("m1", "one", "")
+	say("m1", "one", "100") // only something else of it changed
+	say("m1", "two", "101")
+	say("m1", "two", "101") // delivered again
+	say("m1", "/stop", "101")
+	say("m2", "not seen before", "102")
+	var texts []string
+	for _, m := range r.backend.Accepted() {
+		texts = append(texts, m.Text)
+	}
+	require.Equal(t, []string{"one", "I edited my message. It now reads:\n\ntwo", "/stop", "not seen before"}, texts)
+}
+
 func TestACommandAsText(t *testing.T) {
 	t.Parallel()
 	r := run(t, options(), channeltest.NewBackend(nil), asIs)

@@ -159,7 +159,7 @@ func (w *Webhook) deliver(ctx context.Context, in Inbox, header http.Header, bod
 		if err != nil {
 			return nil, err
 		}
-		return nil, DeliverAll(ctx, in, all)
+		return nil, in.DeliverAll(ctx, all)
 	}
 	d, reply, err := w.Read(header, body)
 	if err != nil || d == nil {

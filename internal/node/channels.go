@@ -10,8 +10,10 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/dingtalk"
 	"github.com/holdfast-ai/holdfast/channels/feishu"
 	"github.com/holdfast-ai/holdfast/channels/slack"
+	"github.com/holdfast-ai/holdfast/channels/telegram"
 	"github.com/holdfast-ai/holdfast/channels/wechat"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
@@ -45,12 +47,20 @@ func Platforms(c config.Channels) []Platform {
 			func(log *slog.Logger) (PushChannel, error) { return slack.New(SlackOptions(c.Slack, log)) },
 		},
 		{
+			telegram.Name, c.Telegram.Enabled, credential("a token", c.Telegram.Token), telegram.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return telegram.New(telegramOptions(c.Telegram, log)) },
+		},
+		{
 			wechat.Name, c.WeChat.Enabled, "", wechat.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return OpenWeChat(c.WeChat, log), nil },
 		},
 		{
 			feishu.Name, c.Feishu.Enabled, credential("an app secret", c.Feishu.AppSecret), feishu.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return feishu.New(feishuOptions(c.Feishu, log)) },
+		},
+		{
+			dingtalk.Name, c.DingTalk.Enabled, credential("a client secret", c.DingTalk.ClientSecret), dingtalk.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return dingtalk.New(dingtalkOptions(c.DingTalk, log)) },
 		},
 	}
 }
@@ -144,12 +154,27 @@ func feishuOptions(c config.Feishu, log *slog.Logger) feishu.Options {
 	}
 }
 
+func telegramOptions(c config.Telegram, log *slog.Logger) telegram.Options {
+	return telegram.Options{
+		Mode: c.Mode, Token: c.Token.Reveal(), WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret.Reveal(),
+		Listen: c.Listen, Path: c.Path, APIURL: c.APIURL, Options: chatOptions(c.Platform, c.AllowGroups, log),
+	}
+}
+
 // OpenWeChat returns the WeChat channel, without its store.
 func OpenWeChat(c config.WeChat, log *slog.Logger) *wechat.Channel {
 	return wechat.New(wechat.Options{
 		APIURL: c.APIURL, CDNURL: c.CDNURL, AllowUsers: c.AllowUsers, Window: c.Window, Replies: c.Replies, Pause: c.Pause,
 		FileLimit: int64(c.MaxFileMB) << 20, Version: build.Version, Logger: log,
 	})
+}
+
+// dingtalkOptions returns the options of the DingTalk channel.
+func dingtalkOptions(c config.DingTalk, log *slog.Logger) dingtalk.Options {
+	return dingtalk.Options{
+		Options: chatOptions(c.Platform, c.AllowGroups, log), ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(), RobotCode: c.RobotCode,
+		CardTemplate: c.CardTemplate, CardKey: c.CardKey, APIURL: c.APIURL, UploadURL: c.UploadURL,
+	}
 }
 
 // storeChannels gives the push channels that need it the store.
