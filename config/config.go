@@ -208,6 +208,7 @@ type Channels struct {
 	DingTalk DingTalk `yaml:"dingtalk"`
 	Slack    Slack    `yaml:"slack"`
 	Telegram Telegram `yaml:"telegram"`
+	QQ       QQ       `yaml:"qq"`
 }
 
 // HTTP are the settings of the HTTP API.
@@ -269,6 +270,7 @@ func Default(home string) Config {
 			Feishu:   defaultFeishu(),
 			Telegram: defaultTelegram(),
 			DingTalk: defaultDingTalk(),
+			QQ:       defaultQQ(),
 		},
 		Approvals: Approvals{Rules: []string{}, Timeout: 3 * day, Approvers: []string{}},
 		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},

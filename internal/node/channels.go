@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/dingtalk"
 	"github.com/holdfast-ai/holdfast/channels/feishu"
+	"github.com/holdfast-ai/holdfast/channels/qq"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/telegram"
 	"github.com/holdfast-ai/holdfast/channels/wechat"
@@ -61,6 +62,10 @@ func Platforms(c config.Channels) []Platform {
 		{
 			dingtalk.Name, c.DingTalk.Enabled, credential("a client secret", c.DingTalk.ClientSecret), dingtalk.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return dingtalk.New(dingtalkOptions(c.DingTalk, log)) },
+		},
+		{
+			qq.Name, c.QQ.Enabled, credential("a secret", c.QQ.Secret), qq.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return qq.New(qqOptions(c.QQ, log)) },
 		},
 	}
 }
@@ -158,6 +163,16 @@ func telegramOptions(c config.Telegram, log *slog.Logger) telegram.Options {
 	return telegram.Options{
 		Mode: c.Mode, Token: c.Token.Reveal(), WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret.Reveal(),
 		Listen: c.Listen, Path: c.Path, APIURL: c.APIURL, Options: chatOptions(c.Platform, c.AllowGroups, log),
+	}
+}
+
+// qqOptions returns the options of the QQ channel.
+func qqOptions(c config.QQ, log *slog.Logger) qq.Options {
+	common := config.Platform{AllowUsers: c.AllowUsers, MaxFileMB: c.MaxFileMB}
+	return qq.Options{
+		Options: chatOptions(common, c.AllowGroups, log), Mode: c.Mode, AppID: c.AppID, Secret: c.Secret.Reveal(),
+		Listen: c.Listen, Path: c.Path, APIURL: c.APIURL, TokenURL: c.TokenURL,
+		Markdown: c.Markdown, TextLimit: c.TextLimit, NoticeAfter: c.NoticeAfter,
 	}
 }
 

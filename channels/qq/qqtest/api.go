@@ -184,7 +184,7 @@ func (s *Server) fill(m *Sent, body map[string]any) reply {
 		return refuse(http.StatusBadRequest, 340069, "消息类型无效")
 	}
 	switch {
-	case m.Text == "":
+	case m.Text == "" && m.Type != 7:
 		return refuse(http.StatusBadRequest, 50006, "消息为空")
 	case utf8.RuneCountInString(m.Text) > textLimit:
 		return refuse(http.StatusBadRequest, 40054007, "消息长度超限")
