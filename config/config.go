@@ -202,6 +202,7 @@ type SearchSite struct {
 
 // Channels are the settings of the channels.
 type Channels struct {
+	Email    Email    `yaml:"email"`
 	HTTP     HTTP     `yaml:"http"`
 	WeChat   WeChat   `yaml:"wechat"`
 	Feishu   Feishu   `yaml:"feishu"`
@@ -264,6 +265,7 @@ func Default(home string) Config {
 			MCP:                 MCP{Servers: map[string]MCPServer{}},
 		},
 		Channels: Channels{
+			Email:    defaultEmail(),
 			HTTP:     HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
 			Slack:    defaultSlack(),
 			WeChat:   defaultWeChat(),

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/dingtalk"
+	"github.com/holdfast-ai/holdfast/channels/email"
 	"github.com/holdfast-ai/holdfast/channels/feishu"
 	"github.com/holdfast-ai/holdfast/channels/qq"
 	"github.com/holdfast-ai/holdfast/channels/slack"
@@ -66,6 +67,10 @@ func Platforms(c config.Channels) []Platform {
 		{
 			qq.Name, c.QQ.Enabled, credential("a secret", c.QQ.Secret), qq.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return qq.New(qqOptions(c.QQ, log)) },
+		},
+		{
+			email.Name, c.Email.Enabled, credential("a password", c.Email.Password), email.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return email.New(emailOptions(c.Email, log)) },
 		},
 	}
 }
@@ -173,6 +178,17 @@ func qqOptions(c config.QQ, log *slog.Logger) qq.Options {
 		Options: chatOptions(common, c.AllowGroups, log), Mode: c.Mode, AppID: c.AppID, Secret: c.Secret.Reveal(),
 		Listen: c.Listen, Path: c.Path, APIURL: c.APIURL, TokenURL: c.TokenURL,
 		Markdown: c.Markdown, TextLimit: c.TextLimit, NoticeAfter: c.NoticeAfter,
+	}
+}
+
+// emailOptions returns the options of the e-mail channel.
+func emailOptions(c config.Email, log *slog.Logger) email.Options {
+	return email.Options{
+		Address: c.Address, Name: c.Name, Username: c.Username, Password: c.Password.Reveal(),
+		IMAP: email.Server{Address: c.IMAP, Security: c.IMAPSecurity}, SMTP: email.Server{Address: c.SMTP, Security: c.SMTPSecurity},
+		Mailbox: c.Mailbox, Sent: c.Sent, AllowUsers: c.AllowUsers, AuthservID: c.AuthservID, TrustSender: c.TrustSender,
+		Pairing: c.Pairing, BlindCopy: c.BlindCopy, MarkSeen: c.MarkSeen, HourlyLimit: c.HourlyLimit, Poll: c.Poll,
+		FileLimit: int64(c.MaxFileMB) << 20, Logger: log,
 	}
 }
 
