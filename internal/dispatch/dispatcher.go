@@ -32,6 +32,7 @@ type Dispatcher struct {
 	limits   protocol.Limits
 	log      *slog.Logger
 	began    time.Time
+	rarely   rarely
 	sessions sessions
 }
 

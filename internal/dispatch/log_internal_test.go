@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
@@ -38,4 +41,19 @@ func TestSDKLog(t *testing.T) {
 			require.Contains(t, out.String(), tt.err.Error())
 		})
 	}
+}
+
+func TestSDKLogOfAnOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log := newLogger(slog.New(slog.NewTextHandler(&out, nil)))
+		for range 30 { // one each second
+			log.Warn("Failed to poll for task.", "Error", serviceerror.NewUnavailable("connection refused"))
+			time.Sleep(time.Second)
+		}
+		log.Warn("Failed to poll for task.", "Error", errors.New("something else"))
+		require.Equal(t, 3, strings.Count(out.String(), "connection refused"))
+		require.Equal(t, 1, strings.Count(out.String(), "something else"))
+	})
 }

@@ -111,10 +111,10 @@ func reconcile[T any](
 	return len(rows) == claim.Limit && ctx.Err() == nil
 }
 
-// report logs an error and reports whether there was none.
+// report reports whether there was no error, and logs it unless its kind was logged just now.
 func (d *Dispatcher) report(ctx context.Context, message string, err error, args ...any) bool {
 	if err != nil && ctx.Err() == nil {
-		d.log.Warn("reconciling failed", append(args, "what", message, "err", err)...)
+		d.rarely.do(message, func() { d.log.Warn("reconciling failed", append(args, "what", message, "err", err)...) })
 	}
 	return err == nil
 }
