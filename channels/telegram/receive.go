@@ -26,6 +26,8 @@ var defaultPolling = polling{wait: 50 * time.Second, settle: 700 * time.Millisec
 
 const (
 	batch = 100 // updates of an answer, at most
+	// shortest is how long a poll that brings nothing lasts: what is between may not wait.
+	shortest = 300 * time.Millisecond
 	// settleTries bounds how often the rest of an album is waited for.
 	settleTries = 5
 	// answerTimeout bounds answering clicks.
@@ -82,11 +84,13 @@ func (r *poller) round(ctx context.Context) error {
 	if time.Since(r.last) > r.polling.forget {
 		r.offset = 0
 	}
+	began := time.Now()
 	payloads, err := r.fetch(ctx)
 	if err != nil {
 		return r.explained(ctx, err)
 	}
 	if len(payloads) == 0 {
+		chat.Sleep(ctx, shortest-time.Since(began))
 		return nil
 	}
 	news, next, err := r.read(payloads)

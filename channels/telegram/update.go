@@ -11,6 +11,9 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
+// maxDate bounds times, in seconds: dates have years of four digits.
+const maxDate = 1 << 37
+
 // parse parses an update. d is nil if it asks for nothing. A field that is not of the type
 // that we know is left out.
 func (p *platform) parse(payload []byte) (u update, d chat.Delivery, err error) {
@@ -54,7 +57,7 @@ func (p *platform) post(m *message, self user) (chat.Delivery, error) {
 	d.Direct, d.Bot = direct, m.From.IsBot
 	d.Inbound = domain.Inbound{
 		Scope: id(m.Chat.ID), PlatformID: id(m.ID), Chat: id(m.Chat.ID), Thread: m.topic(),
-		Sender: id(m.From.ID), SenderName: m.From.name(), Text: m.readable(said, self), Files: m.files(self), SentAt: time.Unix(m.Date, 0).UTC(),
+		Sender: id(m.From.ID), SenderName: m.From.name(), Text: m.readable(said, self), Files: m.files(self), SentAt: m.sentAt(),
 	}
 	if m.EditDate != 0 {
 		d.Revision = id(m.EditDate)
@@ -63,6 +66,14 @@ func (p *platform) post(m *message, self user) (chat.Delivery, error) {
 		d.Text = "@" + self.Username // asks us to look at what was said before
 	}
 	return d, nil
+}
+
+// sentAt is when the message was written; zero if that cannot be.
+func (m *message) sentAt() time.Time {
+	if m.Date <= 0 || m.Date > maxDate {
+		return time.Time{}
+	}
+	return time.Unix(m.Date, 0).UTC()
 }
 
 // topic is the topic of a group that the message is in; empty: none, or the general one.
