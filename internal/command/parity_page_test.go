@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/node"
 )
 
 // testLink matches how docs/parity.md names a test: [package.TestName/subtest](file).
@@ -103,4 +106,31 @@ func sources(t *testing.T, folders ...string) string {
 		}
 	}
 	return all.String()
+}
+
+// TestChannelsPage checks that docs/channels.md has a row for each chat platform, and that
+// its cells name existing tests.
+func TestChannelsPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/channels.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(page), "\n## What is kept\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	scenarios := sources(t, "../platformtest")
+	rows := map[string]bool{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		page := regexp.MustCompile(`\]\((\w+)\.md\)`).FindStringSubmatch(cells[0])
+		if len(cells) != 4 || page == nil {
+			continue
+		}
+		rows[page[1]] = true
+		for _, cell := range cells[1:] {
+			require.Positive(t, checkTests(t, page[1], cell, scenarios), "%s: no test shows %q", page[1], cell)
+		}
+	}
+	for _, p := range node.Platforms(config.Channels{}) {
+		require.True(t, rows[p.Name], "%s has no row", p.Name)
+	}
 }
