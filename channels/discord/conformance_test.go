@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform {
 		s := &suite{
-			bot:     newBot(t, discord.Options{AllowUsers: []string{"*"}, Respond: chat.RespondAll}),
+			bot:     newBot(t, settings{AllowUsers: []string{"*"}, Respond: chat.RespondAll}),
 			threads: map[string]string{}, sent: map[string]*discordtest.Message{}, running: make(chan struct{}), answers: map[string]chan error{},
 		}
 		return channeltest.Platform{

@@ -102,7 +102,7 @@ func (c *connection) serve(ctx context.Context, g *gateway) error {
 	defer beating.Wait()
 	defer shut()
 	beating.Go(func() { c.beat(open, g, interval) })
-	if err := c.write(g.identify()); err != nil {
+	if err := c.write(g.opening()); err != nil {
 		return err
 	}
 	for {

@@ -7,7 +7,6 @@
 package discord
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -20,16 +19,10 @@ const Name = "discord"
 
 // Options are the settings of the channel. See config.Discord for what they mean.
 type Options struct {
-	Token         string
-	APIURL        string // empty: Discord's own
-	AllowUsers    []string
-	AllowChannels []string
-	AllowBots     []string
-	Respond       string
-	Stream        bool
-	Reactions     bool
-	FileLimit     int64 // bytes of an attached file
-	Logger        *slog.Logger
+	chat.Options
+	Token     string
+	APIURL    string // empty: Discord's own
+	Reactions bool
 }
 
 // Channel is a connection to Discord as one bot: a [channels.Receiver], [channels.Sender],
@@ -53,15 +46,7 @@ func New(o Options) (*Channel, error) {
 		o.APIURL = defaultAPI
 	}
 	o.APIURL = strings.TrimSuffix(o.APIURL, "/")
+	o.CommandPrefix = "/"
 	p := newPlatform(o)
-	return &Channel{platform: p, Channel: chat.New(p, chat.Options{
-		ReceiverOptions: chat.ReceiverOptions{
-			Access:  chat.Access{Users: o.AllowUsers, Chats: o.AllowChannels, Bots: o.AllowBots},
-			Respond: o.Respond, CommandPrefix: "/", Logger: o.Logger,
-		},
-		FileLimit: o.FileLimit, Drafts: o.Stream,
-	})}, nil
+	return &Channel{platform: p, Channel: chat.New(p, o.Options)}, nil
 }
-
-// Identify returns who the token belongs to.
-func (c *Channel) Identify(ctx context.Context) (Identity, error) { return c.self(ctx) }

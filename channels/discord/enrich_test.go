@@ -11,7 +11,6 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
-	"github.com/holdfast-ai/holdfast/channels/discord"
 	"github.com/holdfast-ai/holdfast/channels/discord/discordtest"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
@@ -36,7 +35,7 @@ func (b *bot) enrich(msg domain.Inbound) (channels.Enriched, kept) {
 
 func TestAttachments(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{FileLimit: 100})
+	b := receive(t, settings{FileLimit: 100})
 	said := b.Say(discordtest.Ana, b.Direct(discordtest.Ana), "read these",
 		discordtest.WithFile("a.txt", "text/plain; charset=utf-8", "one"), discordtest.WithFile("b.txt", "text/plain", "two"),
 		discordtest.WithFile("big.txt", "text/plain", strings.Repeat("x", 101)))
@@ -62,7 +61,7 @@ func TestAttachments(t *testing.T) {
 
 func TestFilesAreFetchedFromDiscordOnly(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	for _, address := range []string{
 		"http://169.254.169.254/latest/meta-data", "https://evil.example/a.txt", "http://cdn.discordapp.com/a.txt", "https://cdn.discordapp.com.evil.example/a",
 		"https://cdn.discordapp.com@evil.example/a", "file:///etc/passwd", "", "https://cdn.discordapp.com:8443/a",
@@ -75,7 +74,7 @@ func TestFilesAreFetchedFromDiscordOnly(t *testing.T) {
 
 func TestWhatWasSaidInAThreadBefore(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	starter := b.Say(discordtest.Bob, discordtest.General, "The build fails.")
 	thread := b.OpenThread(discordtest.Bob, discordtest.General, starter.ID, "build")
 	b.Say(discordtest.Bob, thread, "It is the linter.", discordtest.WithFile("log.txt", "text/plain", "x"))
@@ -100,7 +99,7 @@ func TestWhatWasSaidInAThreadBefore(t *testing.T) {
 
 func TestDiscordIsAwayWhenAMessageIsRead(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	b.Say(discordtest.Ana, b.Direct(discordtest.Ana), "read this", discordtest.WithFile("a.txt", "text/plain", "one"))
 	msg := b.accepted(1)
 	b.Down()
@@ -111,7 +110,7 @@ func TestDiscordIsAwayWhenAMessageIsRead(t *testing.T) {
 
 func TestRecipients(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{AllowUsers: []string{discordtest.Ana}})
+	b := newBot(t, settings{AllowUsers: []string{discordtest.Ana}})
 	for name, test := range map[string]struct {
 		sender, to string
 		want       string // of a chat, or of an error
@@ -146,7 +145,7 @@ func TestRecipients(t *testing.T) {
 
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	for in, want := range map[string]string{
 		discordtest.General: generalChat, generalChat: generalChat, "@me/123": "@me/123", b.Direct(discordtest.Ana): "@me/" + b.Direct(discordtest.Ana),
 	} {

@@ -52,12 +52,9 @@ func (g *gateway) event(ctx context.Context, f frame) (err error) {
 // ready begins a session.
 func (g *gateway) ready(ctx context.Context, data json.RawMessage) error {
 	var ready struct {
-		SessionID   string   `json:"session_id"`
-		ResumeURL   string   `json:"resume_gateway_url"`
-		Guilds      []server `json:"guilds"`
-		Application struct {
-			ID string `json:"id"`
-		} `json:"application"`
+		SessionID string   `json:"session_id"`
+		ResumeURL string   `json:"resume_gateway_url"`
+		Guilds    []server `json:"guilds"`
 	}
 	if err := decode(data, &ready); err != nil {
 		return err
@@ -69,10 +66,10 @@ func (g *gateway) ready(ctx context.Context, data json.RawMessage) error {
 		guilds = append(guilds, s.ID)
 	}
 	g.feed.begin(ctx, guilds)
-	if !g.registered && ready.Application.ID != "" {
+	if self, err := g.known(); err == nil && !g.registered {
 		g.registered = true
 		g.running.Go(func() {
-			register := func(ctx context.Context) error { return g.registerCommands(ctx, ready.Application.ID) }
+			register := func(ctx context.Context) error { return g.registerCommands(ctx, self.application) }
 			if err := chat.Retry(ctx, g.log, "registering commands", register); err != nil && ctx.Err() == nil {
 				g.log.Warn("slash commands are not registered", "err", err)
 			}
@@ -112,7 +109,7 @@ func (g *gateway) server(ctx context.Context, f frame) error {
 		return err
 	}
 	for _, role := range s.Roles {
-		if role.Tags.BotID == self.ID {
+		if role.Tags.BotID == self.id {
 			g.announced.putRole(role.ID)
 		}
 	}

@@ -26,7 +26,7 @@ func (c *Channel) Hasten(drafts time.Duration) {
 	c.pace = chat.Pace{
 		Notice: time.Millisecond, Draft: drafts, Status: 5 * time.Millisecond, Edit: 10 * time.Millisecond, Call: 5 * time.Second, Retry: 5 * time.Millisecond,
 	}
-	c.Outbound = chat.NewOutbound(c.platform, chat.OutboundOptions{Drafts: c.o.Stream, Logger: c.log})
+	c.Outbound = chat.NewOutbound(c.platform, chat.OutboundOptions{Drafts: c.o.Drafts, Logger: c.log})
 }
 
 // Defer sets after which time an interaction is answered before it is accepted.
@@ -41,7 +41,7 @@ func (c *Channel) Invalid(n int) {
 
 // Take handles an event as the gateway does, and reports whether that panicked.
 func (c *Channel) Take(ctx context.Context, b channels.Backend, kind string, data []byte) (panicked bool) {
-	c.identity = &Identity{ID: "100000000000000000", Name: "holdfast"}
+	c.self = &identity{id: "100000000000000000", name: "holdfast"}
 	c.timing.save = time.Hour
 	receiver := chat.NewReceiver(once{c.platform, func(ctx context.Context, in chat.Inbox) {
 		ctx, cancel := context.WithCancel(ctx)

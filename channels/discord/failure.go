@@ -2,6 +2,7 @@ package discord
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,6 +30,8 @@ const (
 	noRight         = 50013
 )
 
+var errWrongToken = errors.New("channels.discord.token is not valid")
+
 // failure returns the error of an answer that reports one.
 func (p *platform) failure(r request, response *http.Response) error {
 	var answer problem
@@ -51,7 +54,7 @@ func (p *platform) failure(r request, response *http.Response) error {
 	case status == http.StatusUnauthorized:
 		p.invalid.add()
 		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
-		failed.Err = fmt.Errorf("%w: channels.discord.token is not valid", failed.Err)
+		failed.Err = fmt.Errorf("%w: %w", failed.Err, errWrongToken)
 	case !parsed && failed.Permanent(), status < http.StatusBadRequest: // Discord itself answers in JSON: this is a proxy, or a ban of the address
 		failed.Status, failed.RetryAfter = http.StatusBadGateway, max(failed.RetryAfter, operatorDelay)
 	case status == http.StatusForbidden, status == http.StatusNotFound && answer.Code != unknownMessage:

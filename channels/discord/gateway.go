@@ -123,8 +123,8 @@ func (g *gateway) address(ctx context.Context) (string, error) {
 	return answer.URL, nil
 }
 
-// identify is what begins a session, or resumes it if there is one.
-func (g *gateway) identify() frame {
+// opening is what begins a session, or resumes it if there is one.
+func (g *gateway) opening() frame {
 	if g.session.id != "" {
 		return frameOf(opResume, map[string]any{"token": g.o.Token, "session_id": g.session.id, "seq": g.session.seq.Load()})
 	}
@@ -168,7 +168,7 @@ func (g *gateway) closed(err error) error {
 		g.ended()
 	case wrongToken:
 		g.ended()
-		failed.RetryAfter, failed.Err = g.timing.operator, fmt.Errorf("%w: channels.discord.token is not valid", err)
+		failed.RetryAfter, failed.Err = g.timing.operator, fmt.Errorf("%w: %w", err, errWrongToken)
 	case wrongIntents, deniedIntents:
 		g.ended()
 		if !g.content {
@@ -176,8 +176,8 @@ func (g *gateway) closed(err error) error {
 			break
 		}
 		g.content = false
-		g.log.Error("discord withholds the text of messages that do not mention the bot: turn on Message Content Intent " +
-			"(discord.com/developers/applications, Bot, Privileged Gateway Intents) and restart; until then only mentions and direct messages are answered")
+		g.log.Error("discord withholds the text of messages that do not mention the bot: " + textContentIntent +
+			"; until then only mentions and direct messages are answered")
 	case wrongShard, tooManyServers, wrongVersion:
 		g.ended()
 		failed.RetryAfter, failed.Err = g.timing.operator, fmt.Errorf("%w: the bot is in too many servers, or this version is too old", err)

@@ -13,7 +13,7 @@ const (
 
 // History implements [chat.History]: the oldest 1,000 messages, or 5,000 in search of one.
 func (p *platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]chat.Posted, error) {
-	self, err := p.self(ctx)
+	self, err := p.identify(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,14 +45,14 @@ func (p *platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]
 
 // posted returns a message for the core. The one with that outbox ID, and its draft, are
 // recognized by their marks.
-func (p *platform) posted(m *message, self Identity, id string) chat.Posted {
+func (p *platform) posted(m *message, self identity, id string) chat.Posted {
 	if m.Type == typeStarter && m.Referenced != nil { // the message from which the thread was opened
 		m = m.Referenced
 		m.id, _ = parseID(m.ID)
 	}
 	post := chat.Posted{
-		ID: m.ID, Sender: m.Author.ID, Name: m.senderName(), Ours: m.Author.ID == self.ID, Bot: m.isBot(),
-		Text: p.text(m, self.ID), SentAt: m.id.time(), Files: m.files(),
+		ID: m.ID, Sender: m.Author.ID, Name: m.senderName(), Ours: m.Author.ID == self.id, Bot: m.isBot(),
+		Text: p.text(m, self.id), SentAt: m.id.time(), Files: m.files(),
 	}
 	if mark := markAtEnd.FindString(m.Content); mark != "" && id != "" {
 		switch mark {

@@ -24,7 +24,7 @@ func (b *bot) question() string {
 
 func TestAClickAnswersAQuestion(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	asked := b.question()
 	posted := b.Ours(discordtest.General)[0]
 	require.Contains(t, string(posted.Components[0]), `"custom_id":"holdfast:approve:`+approval)
@@ -53,7 +53,7 @@ func TestAClickAnswersAQuestion(t *testing.T) {
 
 func TestAStrangersClickIsNotAccepted(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	click := b.Click(discordtest.Bob, discordtest.General, b.question(), "holdfast:approve:"+approval)
 	_, _, err := click.Answer(b.ctx)
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestAStrangersClickIsNotAccepted(t *testing.T) {
 
 func TestClicksThatMeanNothing(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	asked := b.question()
 	for _, id := range []string{"other:thing", "holdfast:approve", "holdfast:approve:../../etc", "holdfast:fly:abcdefgh", "", ":", "holdfast:"} {
 		b.Click(discordtest.Ana, discordtest.General, asked, id)
@@ -74,7 +74,7 @@ func TestClicksThatMeanNothing(t *testing.T) {
 
 func TestAClickThatTakesLongIsAnsweredInTime(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	b.channel.Defer(5 * time.Millisecond)
 	b.run()
 	require.NoError(t, b.AwaitSessions(b.ctx, 1, 0))
@@ -98,7 +98,7 @@ func TestAClickThatTakesLongIsAnsweredInTime(t *testing.T) {
 
 func TestSlashCommands(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	b.backend = channeltest.NewBackend(channeltest.Hold)
 	b.run()
 	require.NoError(t, b.AwaitSessions(b.ctx, 1, 0))
@@ -131,7 +131,7 @@ func TestSlashCommands(t *testing.T) {
 
 func TestASlashCommandThatTakesLong(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	b.channel.Defer(5 * time.Millisecond)
 	b.run()
 	require.NoError(t, b.AwaitSessions(b.ctx, 1, 0))
@@ -150,7 +150,7 @@ func TestASlashCommandThatTakesLong(t *testing.T) {
 
 func TestTheStopButton(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	_, _, err := b.Click(discordtest.Ana, discordtest.General, b.question(), "holdfast:stop:").Answer(b.ctx)
 	require.NoError(t, err)
 	require.Equal(t, "/stop", b.accepted(1).Text)

@@ -10,9 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
-	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/discord"
 	"github.com/holdfast-ai/holdfast/channels/discord/discordtest"
 )
@@ -54,7 +52,7 @@ func mutated(random *rand.Rand, payload string) string {
 func TestThousandMutatedEvents(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	for range 1_000 {
 		e := events[random.IntN(len(events))]
 		data := mutated(random, e.data)
@@ -74,7 +72,7 @@ func TestThousandMutatedEvents(t *testing.T) {
 
 func TestAnIDFromTheFutureDoesNotMoveThePosition(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	b.Raw("MESSAGE_CREATE", strings.ReplaceAll(events[1].data, "1100000000000000002", "9100000000000000002"))
 	b.accepted(1)
 	want := b.numbered(discordtest.General, 1)
@@ -90,7 +88,7 @@ func FuzzEvent(f *testing.F) {
 		f.Add(e.kind, []byte(e.data))
 	}
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
-		channel, err := discord.New(discord.Options{Token: "x", APIURL: "http://127.0.0.1:1", AllowUsers: []string{channels.Anyone}, Respond: chat.RespondAll})
+		channel, err := discord.New(discord.Options{Token: "x", APIURL: "http://127.0.0.1:1"})
 		require.NoError(t, err)
 		backend := channeltest.NewBackend(nil)
 		panicked := channel.Take(t.Context(), backend, kind, data)
@@ -105,7 +103,7 @@ func FuzzEvent(f *testing.F) {
 
 func TestEventsThatAreNotOurs(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	for _, frame := range []string{`{"op":11}`, `{"op":10,"d":{}}`, `{"op":0,"t":"SOMETHING_NEW","s":3,"d":[1]}`, `{"op":99,"d":"x"}`, `{"op":1,"d":null}`} {
 		b.RawFrame([]byte(frame))
 	}

@@ -87,7 +87,7 @@ func (p *platform) post(m *message, in channel) (*chat.Post, error) {
 		return nil, err
 	}
 	d := &chat.Post{
-		Mentioned: p.mentions(m, self.ID), Own: m.Author.ID == self.ID, Replies: in.isThread() && in.OwnerID == self.ID,
+		Mentioned: p.mentions(m, self.id), Own: m.Author.ID == self.id, Replies: in.isThread() && in.OwnerID == self.id,
 	}
 	d.Inbound = domain.Inbound{
 		PlatformID: m.ID, Chat: chatOf(m.GuildID, m.ChannelID), Sender: m.Author.ID, SenderName: m.senderName(),
@@ -101,7 +101,7 @@ func (p *platform) post(m *message, in channel) (*chat.Post, error) {
 		d.BotIDs = []string{m.WebhookID}
 	}
 	if m.Type == typeMessage || m.Type == typeReply { // the others report that something happened
-		d.Text, d.Files = p.text(m, self.ID), m.files()
+		d.Text, d.Files = p.text(m, self.id), m.files()
 	}
 	return d, nil
 }

@@ -20,12 +20,10 @@ const (
 	patience = 6 * time.Second
 )
 
-// Identity is the bot's account.
-type Identity struct {
-	ID   string
-	Name string
-	// ReadsMessages reports whether the Message Content intent is on.
-	ReadsMessages bool
+// identity is the bot's account.
+type identity struct {
+	id, name, application string
+	content               bool // the Message Content intent is on
 }
 
 // platform is Discord as a [chat.Platform].
@@ -42,7 +40,7 @@ type platform struct {
 	timing    timing
 
 	mu       sync.Mutex
-	identity *Identity       // nil: not asked for yet
+	self     *identity       // nil: not asked for yet
 	unmarked map[string]bool // channels in which we may not react
 }
 
@@ -82,46 +80,45 @@ func (p *platform) Limits() chat.Limits {
 
 // Identify implements [chat.Platform].
 func (p *platform) Identify(ctx context.Context) (chat.Self, error) {
-	self, err := p.self(ctx)
-	return chat.Self{ID: self.ID, Name: self.Name}, err
+	self, err := p.identify(ctx)
+	return chat.Self{ID: self.id, Name: self.name}, err
 }
 
 // contentFlags are those of an application that may read messages: in all servers, or while
 // it is in fewer than 100.
 const contentFlags = 1<<18 | 1<<19
 
-// self asks Discord who the token belongs to, and remembers the answer.
-func (p *platform) self(ctx context.Context) (Identity, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.identity != nil {
-		return *p.identity, nil
+// identify asks Discord who the token belongs to, and remembers the answer.
+func (p *platform) identify(ctx context.Context) (identity, error) {
+	if self, err := p.known(); err == nil {
+		return self, nil
 	}
 	var application struct {
-		Flags int64 `json:"flags"`
-		Bot   user  `json:"bot"`
+		ID    string `json:"id"`
+		Flags int64  `json:"flags"`
 	}
-	if err := p.call(ctx, request{method: http.MethodGet, route: "/applications/@me"}, &application); err != nil {
-		return Identity{}, fmt.Errorf("identify with discord: %w", err)
+	var bot user
+	err := p.call(ctx, request{method: http.MethodGet, route: "/users/@me"}, &bot)
+	if err == nil {
+		err = p.call(ctx, request{method: http.MethodGet, route: "/applications/@me"}, &application)
 	}
-	bot := application.Bot
-	if bot.ID == "" { // it is not always included
-		if err := p.call(ctx, request{method: http.MethodGet, route: "/users/@me"}, &bot); err != nil {
-			return Identity{}, fmt.Errorf("identify with discord: %w", err)
-		}
+	if err != nil {
+		return identity{}, fmt.Errorf("identify with discord: %w", err)
 	}
-	p.identity = &Identity{ID: bot.ID, Name: bot.name(), ReadsMessages: application.Flags&contentFlags != 0}
-	return *p.identity, nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.self = &identity{id: bot.ID, name: bot.name(), application: application.ID, content: application.Flags&contentFlags != 0}
+	return *p.self, nil
 }
 
 var errNotReady = errors.New("not yet identified with discord")
 
 // known returns the bot's identity without a call.
-func (p *platform) known() (Identity, error) {
+func (p *platform) known() (identity, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.identity == nil {
-		return Identity{}, errNotReady
+	if p.self == nil {
+		return identity{}, errNotReady
 	}
-	return *p.identity, nil
+	return *p.self, nil
 }

@@ -23,7 +23,7 @@ func (b *bot) presented(msg domain.Inbound) channels.PresentedTurn {
 
 func TestATurnIsShownAndBecomesTheReply(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{Stream: true, Reactions: true})
+	b := receive(t, settings{Stream: true, Reactions: true})
 	said := b.Say(discordtest.Ana, discordtest.General, discordtest.Mention+" work")
 	msg := b.accepted(1)
 	turn := b.presented(msg)
@@ -54,7 +54,7 @@ func TestATurnIsShownAndBecomesTheReply(t *testing.T) {
 
 func TestReactionsThatAreNotAllowed(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{Reactions: true})
+	b := receive(t, settings{Reactions: true})
 	b.Refuse(discordtest.General, "react", 50013)
 	b.Say(discordtest.Ana, discordtest.General, discordtest.Mention+" work")
 	msg := b.accepted(1)
@@ -70,7 +70,7 @@ func TestReactionsThatAreNotAllowed(t *testing.T) {
 
 func TestTypingOnlyWhileATurnRuns(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	b.Say(discordtest.Ana, b.Direct(discordtest.Ana), "work")
 	turn := b.presented(b.accepted(1))
 	require.Eventually(t, func() bool { return len(b.Calls("POST", "/typing")) == 1 }, deadline, tick)

@@ -58,7 +58,7 @@ func TestWhatIsAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := receive(t, discord.Options{Respond: test.respond})
+			b := receive(t, settings{Respond: test.respond})
 			test.say(b)
 			b.settled()
 			if test.want == "" {
@@ -80,7 +80,7 @@ func ofType(kind int) discordtest.SayOption {
 
 func TestAMessageAsItIsAccepted(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	said := b.Say(discordtest.Ana, discordtest.General, discordtest.Mention+" read this", discordtest.WithFile("a.txt", "text/plain", "hi"))
 	got := b.accepted(1)
 	require.Equal(t, discord.Name, got.Channel)
@@ -104,7 +104,7 @@ func TestAMessageAsItIsAccepted(t *testing.T) {
 
 func TestAThreadOfTwo(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{AllowUsers: []string{discordtest.Ana, discordtest.Bob}, Respond: chat.RespondThread, AllowChannels: []string{discordtest.General}})
+	b := receive(t, settings{AllowUsers: []string{discordtest.Ana, discordtest.Bob}, Respond: chat.RespondThread, AllowChannels: []string{discordtest.General}})
 	thread := b.OpenThread(discordtest.Ana, discordtest.General, "", "plans")
 	for i, who := range []string{discordtest.Ana, discordtest.Bob, discordtest.Ana} {
 		text := fmt.Sprint("message ", i)
@@ -124,7 +124,7 @@ func TestAThreadOfTwo(t *testing.T) {
 
 func TestOrderAndRedelivery(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	var want []string
 	for i := range 20 {
 		m := b.Say(discordtest.Ana, discordtest.General, fmt.Sprint(discordtest.Mention, " ", i))
@@ -140,7 +140,7 @@ func TestOrderAndRedelivery(t *testing.T) {
 
 func TestAStrangerIsToldHowToBeLetIn(t *testing.T) {
 	t.Parallel()
-	b := receive(t, discord.Options{})
+	b := receive(t, settings{})
 	b.Say(discordtest.Bob, discordtest.General, discordtest.Mention+" hello")
 	direct := b.Direct(discordtest.Bob)
 	require.Eventually(t, func() bool { return len(b.Ours(direct)) == 1 }, deadline, tick, "not in front of the others")

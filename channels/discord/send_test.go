@@ -49,7 +49,7 @@ func TestLostAnswersDoubleNothing(t *testing.T) {
 	for name, expired := range map[string]bool{"while Discord knows the nonce": false, "after it has forgotten it": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBot(t, discord.Options{})
+			b := newBot(t, settings{})
 			asked := b.Say(discordtest.Ana, discordtest.General, "do something")
 			for i := range 100 {
 				msg := outgoing(fmt.Sprint("o", i), "done")
@@ -67,7 +67,7 @@ func TestLostAnswersDoubleNothing(t *testing.T) {
 
 func TestAReply(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	asked := b.Say(discordtest.Ana, discordtest.General, "do something")
 	msg := outgoing("o1", "@everyone <@"+discordtest.Ana+"> <@&"+discordtest.BotRole+"> done: https://example.com")
 	msg.ReplyTo = asked.ID
@@ -114,7 +114,7 @@ var fence = regexp.MustCompile("(?m)^```")
 
 func TestALongAnswer(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{}, discordtest.Limited(5, 30*time.Millisecond))
+	b := newBot(t, settings{}, discordtest.Limited(5, 30*time.Millisecond))
 	parts := b.channel.Split(long())
 	require.Greater(t, len(parts), 14)
 	for i, part := range parts {
@@ -142,7 +142,7 @@ func TestALongAnswer(t *testing.T) {
 
 func TestLongCodeIsAFile(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	parts := b.channel.Split("Here:\n\n```python\n" + strings.Repeat("print('a long line of code')\n", 200) + "```\n\nThat is it.")
 	require.Len(t, parts, 3)
 	require.Equal(t, "snippet-1.py", parts[1].File)
@@ -175,7 +175,7 @@ func TestWhenAChatIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBot(t, discord.Options{})
+			b := newBot(t, settings{})
 			lose(b)
 			_, err := b.channel.Send(b.ctx, outgoing("o1", "hi"))
 			require.ErrorIs(t, err, channels.ErrGone)
@@ -214,7 +214,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBot(t, discord.Options{})
+			b := newBot(t, settings{})
 			test.fault.Times, test.fault.Method, test.fault.Path = 1, "POST", "/messages"
 			b.Inject(test.fault)
 			_, err := b.channel.Send(b.ctx, outgoing("o1", "hi"))
@@ -227,7 +227,7 @@ func TestRefusals(t *testing.T) {
 
 func TestAGlobalLimitHoldsEveryCall(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	b.Inject(discordtest.Fault{Status: 429, Times: 1, Wait: time.Hour, Global: true})
 	_, err := b.channel.Send(b.ctx, outgoing("o1", "hi"))
 	require.Error(t, err)
@@ -238,7 +238,7 @@ func TestAGlobalLimitHoldsEveryCall(t *testing.T) {
 
 func TestTooManyInvalidCallsAreNotMade(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	b.Refuse(discordtest.General, "*", 50001)
 	b.channel.Invalid(5_000)
 	_, err := b.channel.Send(b.ctx, outgoing("o1", "hi"))
@@ -248,7 +248,7 @@ func TestTooManyInvalidCallsAreNotMade(t *testing.T) {
 
 func TestEditsAndDeletes(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	at := chat.Place{Chat: generalChat}
 	id, err := b.channel.Post(b.ctx, at, chat.Message{ID: "o1", Draft: true, Text: "half", Note: "runs *exec*"})
 	require.NoError(t, err)
@@ -274,7 +274,7 @@ func TestEditsAndDeletes(t *testing.T) {
 
 func TestASentFile(t *testing.T) {
 	t.Parallel()
-	b := newBot(t, discord.Options{})
+	b := newBot(t, settings{})
 	msg := outgoing("o1", "The *report*:")
 	msg.File, msg.Content = `we"ird näme.csv`, []byte("a,b\n")
 	b.send(msg)

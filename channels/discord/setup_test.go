@@ -2,6 +2,7 @@ package discord_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -38,27 +39,30 @@ type bot struct {
 	stop    func() error // ends Run and returns its error
 }
 
-// newBot returns a channel that does not run yet. What options does not set is filled in.
-func newBot(t *testing.T, o discord.Options, options ...discordtest.Option) *bot {
+// settings are what tests change. What they do not set is filled in.
+type settings struct {
+	AllowUsers, AllowChannels []string
+	Respond                   string
+	Stream, Reactions         bool
+	FileLimit                 int64
+}
+
+// newBot returns a channel that does not run yet.
+func newBot(t *testing.T, o settings, options ...discordtest.Option) *bot {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	t.Cleanup(cancel)
 	b := &bot{Server: discordtest.Start(t, options...), t: t, ctx: ctx, backend: channeltest.NewBackend(nil), log: &logbook{}}
-	o.Token, o.APIURL = discordtest.Token, b.APIURL()
-	o.Logger = slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.AllowUsers == nil {
 		o.AllowUsers = []string{discordtest.Ana}
 	}
 	if o.AllowChannels == nil {
 		o.AllowChannels = []string{channels.Anyone}
 	}
-	if o.Respond == "" {
-		o.Respond = chat.RespondMention
-	}
-	if o.FileLimit == 0 {
-		o.FileLimit = 1 << 20
-	}
-	b.options = o
+	b.options = discord.Options{Token: discordtest.Token, APIURL: b.APIURL(), Reactions: o.Reactions}
+	b.options.Users, b.options.Chats = o.AllowUsers, o.AllowChannels
+	b.options.Respond, b.options.Drafts, b.options.FileLimit = cmp.Or(o.Respond, chat.RespondMention), o.Stream, cmp.Or(o.FileLimit, 1<<20)
+	b.options.Logger = slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.open()
 	return b
 }
@@ -93,7 +97,7 @@ func (b *bot) runOn(backend channels.Backend) *bot {
 }
 
 // receive returns a channel that is connected.
-func receive(t *testing.T, o discord.Options, options ...discordtest.Option) *bot {
+func receive(t *testing.T, o settings, options ...discordtest.Option) *bot {
 	t.Helper()
 	b := newBot(t, o, options...).run()
 	require.NoError(t, b.AwaitSessions(b.ctx, 1, 0))
