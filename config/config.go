@@ -209,6 +209,7 @@ type Channels struct {
 	DingTalk DingTalk `yaml:"dingtalk"`
 	Slack    Slack    `yaml:"slack"`
 	Telegram Telegram `yaml:"telegram"`
+	Discord  Discord  `yaml:"discord"`
 	QQ       QQ       `yaml:"qq"`
 }
 
@@ -271,6 +272,7 @@ func Default(home string) Config {
 			WeChat:   defaultWeChat(),
 			Feishu:   defaultFeishu(),
 			Telegram: defaultTelegram(),
+			Discord:  defaultDiscord(),
 			DingTalk: defaultDingTalk(),
 			QQ:       defaultQQ(),
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/dingtalk"
+	"github.com/holdfast-ai/holdfast/channels/discord"
 	"github.com/holdfast-ai/holdfast/channels/email"
 	"github.com/holdfast-ai/holdfast/channels/feishu"
 	"github.com/holdfast-ai/holdfast/channels/qq"
@@ -51,6 +52,10 @@ func Platforms(c config.Channels) []Platform {
 		{
 			telegram.Name, c.Telegram.Enabled, credential("a token", c.Telegram.Token), telegram.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return telegram.New(telegramOptions(c.Telegram, log)) },
+		},
+		{
+			discord.Name, c.Discord.Enabled, credential("a token", c.Discord.Token), discord.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return discord.New(discordOptions(c.Discord, log)) },
 		},
 		{
 			wechat.Name, c.WeChat.Enabled, "", wechat.IsDirect,
@@ -168,6 +173,12 @@ func telegramOptions(c config.Telegram, log *slog.Logger) telegram.Options {
 	return telegram.Options{
 		Mode: c.Mode, Token: c.Token.Reveal(), WebhookURL: c.WebhookURL, WebhookSecret: c.WebhookSecret.Reveal(),
 		Listen: c.Listen, Path: c.Path, APIURL: c.APIURL, Options: chatOptions(c.Platform, c.AllowGroups, log),
+	}
+}
+
+func discordOptions(c config.Discord, log *slog.Logger) discord.Options {
+	return discord.Options{
+		Token: c.Token.Reveal(), APIURL: c.APIURL, Reactions: c.Reactions, Options: chatOptions(c.Platform, c.AllowChannels, log),
 	}
 }
 
