@@ -83,6 +83,8 @@ type ChannelOptions struct {
 	// IsOperator reports whether a route is the operator's, who sees all jobs and may
 	// decide all approvals; nil if there is no operator.
 	IsOperator func(domain.Route) bool
+	// Settings returns the settings of a chat; nil if none has any.
+	Settings func(domain.Route) ChatSettings
 }
 
 // Agent has the activities of a turn. Its exported methods are activities.

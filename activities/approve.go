@@ -55,10 +55,15 @@ func (a *Agent) permit(ctx context.Context, in protocol.CallToolInput, call reso
 	}
 	sum := sha256.Sum256([]byte(call.Arguments))
 	shown := shownArguments(call) + shownPaths(call, about)
+	settings, err := a.settings(ctx, in.Turn)
+	if err != nil {
+		return nil, "", err
+	}
+	policy := a.Approvals.Policy.WithApprovers(settings.Approvers)
 	asked, outbox, err := a.Store.AskApproval(ctx, domain.Approval{
 		Call: in.Key(), Turn: in.Turn, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
 		Tool: call.Name, Title: text.Cut(strings.ReplaceAll(call.title, "\n", " ⏎ "), protocol.PreviewLimit), Arguments: shown, ArgumentsHash: hex.EncodeToString(sum[:]),
-	}, a.Approvals.Policy.Timeout(), a.question(call.Name, shown))
+	}, a.Approvals.Policy.Timeout(), question(policy.Approvers(), call.Name, shown))
 	if err == nil && in.Withdrawn && asked.Status == domain.ApprovalWaiting {
 		asked, err = a.Store.DecideApproval(ctx, domain.Decision{Approval: asked.ID, Status: domain.ApprovalDropped})
 	}
@@ -110,13 +115,13 @@ func shownPaths(call resolvedCall, about tool.Subject) string {
 }
 
 // question formats the question about a call, in Markdown.
-func (a *Agent) question(name, shown string) string {
+func question(approvers []string, name, shown string) string {
 	fence := "```"
 	for strings.Contains(shown, fence) {
 		fence += "`"
 	}
 	text := fmt.Sprintf("May I run `%s`?\n\n%s\n%s\n%s", name, fence, shown, fence)
-	if approvers := a.Approvals.Policy.Approvers(); len(approvers) > 0 {
+	if len(approvers) > 0 {
 		text += "\n\nWho may answer: " + strings.Join(approvers, ", ")
 	}
 	return text
@@ -132,8 +137,9 @@ func (a *Agent) decide(ctx context.Context, command domain.Command, message doma
 	if err != nil || problem != "" {
 		return problem, err
 	}
-	if !a.fromOperator(message) && !a.Approvals.Policy.May(message.Channel, message.Sender, asked.Channel, asked.Sender) {
-		return "You may not answer this: " + a.whoMay(), nil
+	policy := a.approvals(domain.Route{Channel: asked.Channel, Chat: asked.Chat})
+	if !a.fromOperator(message) && !policy.May(message.Channel, message.Sender, asked.Channel, asked.Sender) {
+		return "You may not answer this: " + whoMay(policy.Approvers()), nil
 	}
 	status := domain.ApprovalApproved
 	if command == domain.CommandDeny {
@@ -179,8 +185,8 @@ func (a *Agent) questionOf(ctx context.Context, message domain.Inbound) (asked d
 	return waiting[0], "", nil
 }
 
-func (a *Agent) whoMay() string {
-	if approvers := a.Approvals.Policy.Approvers(); len(approvers) > 0 {
+func whoMay(approvers []string) string {
+	if len(approvers) > 0 {
 		return strings.Join(approvers, ", ") + " may."
 	}
 	return "the person who asked for the work may."

@@ -20,7 +20,11 @@ import (
 // ask makes one model call. If the conversation is too long for the model, it drops earlier
 // messages, down to the running turn. If the model rejects images, it leaves them out.
 func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system string, begun domain.Step) (llm.Response, error) {
-	model, err := a.modelOf(begun.Turn)
+	model, err := a.modelIn(ctx, begun.Turn)
+	if err != nil {
+		return llm.Response{}, err
+	}
+	tools, err := a.toolsOf(ctx, in.Session, in.Turn)
 	if err != nil {
 		return llm.Response{}, err
 	}
@@ -36,7 +40,7 @@ func (a *Agent) ask(ctx context.Context, in protocol.CompleteInput, system strin
 	for {
 		response, err := a.callModel(ctx, model, llm.Request{
 			Messages:  prompt.Messages(conversation),
-			Tools:     a.tools(in.Session).Specs(ctx),
+			Tools:     tools.Specs(ctx),
 			MaxTokens: a.Model.MaxTokens,
 		}, func(d llm.Delta) { a.show(ctx, in, d) })
 		pictures := len(conversation.Images) > 0
@@ -86,7 +90,7 @@ func (a *Agent) completion(response llm.Response, started time.Time) store.Compl
 
 // system returns the system prompt of a turn. All steps use that of the first, so that
 // providers can cache it and the instructions stay the same.
-func (a *Agent) system(session domain.SessionRef, begun domain.Step) (string, error) {
+func (a *Agent) system(ctx context.Context, session domain.SessionRef, begun domain.Step) (string, error) {
 	if begun.Prompt != "" {
 		return begun.Prompt, nil
 	}
@@ -94,7 +98,11 @@ func (a *Agent) system(session domain.SessionRef, begun domain.Step) (string, er
 	if session.Depth > 0 {
 		return prompt.Subagent(input), nil
 	}
-	var err error
+	settings, err := a.settings(ctx, begun.Turn.ID)
+	if err != nil {
+		return "", err
+	}
+	input.Chat = settings.Prompt
 	if input.Bootstrap, err = prompt.Load(a.Workspace); err != nil {
 		return "", fmt.Errorf("read the workspace: %w", err)
 	}

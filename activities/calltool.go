@@ -49,7 +49,11 @@ func (a *Agent) callTool(ctx context.Context, in protocol.CallToolInput, attempt
 	}
 	pause := a.presentStep(ctx, in.Session, in.Turn, completion.Content)
 	defer func() { pause(context.WithoutCancel(ctx)) }()
-	call := resolve(ctx, a.tools(in.Session), completion.ToolCalls[in.Index])
+	tools, err := a.toolsOf(ctx, in.Session, in.Turn)
+	if err != nil {
+		return protocol.CallToolResult{}, err
+	}
+	call := resolve(ctx, tools, completion.ToolCalls[in.Index])
 	approval, rejection, err := a.permit(ctx, in, call)
 	if err != nil || approval != nil {
 		return protocol.CallToolResult{Approval: approval}, err

@@ -120,7 +120,7 @@ func callsTools(completion *domain.Message) bool {
 
 // call makes the model call, stores the completion and updates the turn's totals in begun.
 func (a *Agent) call(ctx context.Context, in protocol.CompleteInput, begun *domain.Step) (domain.Message, error) {
-	system, err := a.system(in.Session, *begun)
+	system, err := a.system(ctx, in.Session, *begun)
 	if err != nil {
 		return domain.Message{}, err
 	}

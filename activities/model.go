@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,10 +55,10 @@ func (a *Agent) chooseModel(ctx context.Context, message domain.Inbound) (reply 
 	name := strings.Trim(arguments, "`\"'")
 	switch {
 	case name == "":
-		reply, err = a.currentModel(ctx, message.Session)
+		reply, err = a.currentModel(ctx, message)
 		return reply, nil, err
 	case strings.EqualFold(name, defaultModel):
-		return fmt.Sprintf("From the next request on, `%s`, the configured model, is used.", a.Model.Title()), new(string), nil
+		return fmt.Sprintf("From the next request on, `%s`, the configured model, is used.", a.usualModel(message.Route())), new(string), nil
 	case len(name) > nameLimitOfModel || len(strings.Fields(name)) > 1:
 		return "Nothing changed: give one model, as `provider/model`.", nil, nil
 	}
@@ -69,13 +70,21 @@ func (a *Agent) chooseModel(ctx context.Context, message domain.Inbound) (reply 
 	return fmt.Sprintf("From the next request on, this conversation uses `%s`. `/model %s` switches back.", title, defaultModel), &title, nil
 }
 
+// usualModel names the configured model of a chat.
+func (a *Agent) usualModel(where domain.Route) string {
+	if a.Channels.Settings == nil {
+		return a.Model.Title()
+	}
+	return cmp.Or(a.Channels.Settings(where).Model, a.Model.Title())
+}
+
 // currentModel names the model of a session.
-func (a *Agent) currentModel(ctx context.Context, session string) (string, error) {
-	chosen, err := a.Store.SessionModel(ctx, session)
+func (a *Agent) currentModel(ctx context.Context, message domain.Inbound) (string, error) {
+	chosen, err := a.Store.SessionModel(ctx, message.Session)
 	if err != nil {
 		return "", err
 	}
-	usual := a.Model.Title()
+	usual := a.usualModel(message.Route())
 	text := fmt.Sprintf("Using `%s`, the configured model.", usual)
 	if chosen != "" {
 		text = fmt.Sprintf("This conversation uses `%s`, others use `%s`; `/model %s` switches back.", chosen, usual, defaultModel)

@@ -34,8 +34,12 @@ func (k *checker) approvals(a Approvals) {
 		k.when(err != nil, "approvals.rules", "must be rules such as %q; %q: %v", "ask exec *git push*", text, err)
 	}
 	k.when(a.Timeout < time.Minute, "approvals.timeout", "must be at least 1m, not %s", a.Timeout)
-	for _, who := range a.Approvers {
+	k.approvers("approvals.approvers", a.Approvers)
+}
+
+func (k *checker) approvers(path string, approvers []string) {
+	for _, who := range approvers {
 		channel, sender, _ := strings.Cut(who, ":")
-		k.when(channel == "" || sender == "", "approvals.approvers", "must be of the form slack:U012ABC, not %q", who)
+		k.when(channel == "" || sender == "", path, "must be of the form slack:U012ABC, not %q", who)
 	}
 }

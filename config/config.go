@@ -202,6 +202,9 @@ type SearchSite struct {
 
 // Channels are the settings of the channels.
 type Channels struct {
+	// Chats are the settings of single chats, by CHANNEL:CHAT, such as slack:C012ABC.
+	Chats map[string]Chat `yaml:"chats"`
+
 	Email    Email    `yaml:"email"`
 	HTTP     HTTP     `yaml:"http"`
 	WeChat   WeChat   `yaml:"wechat"`
@@ -266,6 +269,8 @@ func Default(home string) Config {
 			MCP:                 MCP{Servers: map[string]MCPServer{}},
 		},
 		Channels: Channels{
+			Chats: map[string]Chat{},
+
 			Email:    defaultEmail(),
 			HTTP:     HTTP{Enabled: true, Listen: "127.0.0.1:8090"},
 			Slack:    defaultSlack(),

@@ -40,6 +40,10 @@ func TestTheExampleShowsTheDefaults(t *testing.T) {
 		Headers: map[string]config.Secret{"Authorization": "Bearer "}, Timeout: time.Minute, Tools: []string{},
 	}}, cfg.Tools.MCP.Servers)
 	clear(cfg.Tools.MCP.Servers)
+	require.Equal(t, map[string]config.Chat{"slack:c012abc": {
+		Respond: "all", Tools: []string{"read_file", "web_*"}, Approvers: []string{},
+	}}, cfg.Channels.Chats)
+	clear(cfg.Channels.Chats)
 	require.Equal(t, config.Default("/h"), cfg)
 }
 

@@ -136,7 +136,10 @@ func misspelling(a, b string) int {
 func nearestName[T any](name string, known map[string]T) string {
 	ending := "_" + strings.TrimPrefix(name, prefix)
 	distance := func(known string) int {
-		if strings.HasSuffix(known, ending) {
+		switch {
+		case known == name:
+			return -1
+		case strings.HasSuffix(known, ending):
 			return 0
 		}
 		return levenshtein.ComputeDistance(name, known)

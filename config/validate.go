@@ -50,6 +50,7 @@ func (c Config) check() []problem {
 	k.when(retention != 0 && retention < day, "store.retention", "must be at least 1d, or 0 to keep all, not %s", retention)
 	k.tools(c.Tools)
 	k.approvals(c.Approvals)
+	k.chats(c.Channels.Chats)
 	k.http(c.Channels.HTTP)
 	for _, platform := range c.Channels.platforms() {
 		platform.check(k)

@@ -25,7 +25,7 @@ type Channel struct {
 func New(p Platform, o Options) *Channel {
 	return &Channel{
 		Receiver: NewReceiver(p, o.ReceiverOptions),
-		Enricher: NewEnricher(p, EnricherOptions{Access: o.Access, FileLimit: o.FileLimit, Respond: o.Respond}),
+		Enricher: NewEnricher(p, EnricherOptions{Access: o.Access, FileLimit: o.FileLimit, Respond: o.Respond, RespondIn: o.RespondIn}),
 		Resolver: NewResolver(p, o.Access),
 		Outbound: NewOutbound(p, OutboundOptions{Drafts: o.Drafts, Logger: o.Logger}),
 		platform: p, access: o.Access,

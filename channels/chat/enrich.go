@@ -70,7 +70,7 @@ func (w *enrichment) before(ctx context.Context) error {
 // seesAll reports whether an existing session receives all messages of its thread.
 func (w *enrichment) seesAll() bool {
 	chats, ok := w.platform.(Directs)
-	return w.o.Respond != RespondMention || ok && chats.IsDirect(w.Message.Chat)
+	return respondIn(w.o.RespondIn, w.Message.Chat, w.o.Respond) != RespondMention || ok && chats.IsDirect(w.Message.Chat)
 }
 
 // isNews reports whether a message of the thread is new to the session. Our own messages

@@ -1,6 +1,10 @@
 package chat
 
-import "log/slog"
+import (
+	"cmp"
+	"log/slog"
+	"strings"
+)
 
 // The values of [ReceiverOptions.Respond]: which messages in chats with several people
 // are answered. Direct messages always are.
@@ -22,7 +26,9 @@ type Access struct {
 // ReceiverOptions are the settings of a [Receiver].
 type ReceiverOptions struct {
 	Access
-	Respond       string // such as [RespondMention]
+	Respond string // such as [RespondMention]
+	// RespondIn has the chats in which it is another; without workspace, in lower case.
+	RespondIn     map[string]string
 	CommandPrefix string // typed before the name of a command, such as "/"
 	Logger        *slog.Logger
 }
@@ -31,5 +37,11 @@ type ReceiverOptions struct {
 type EnricherOptions struct {
 	Access
 	FileLimit int64  // bytes of an attached file
-	Respond   string // as in [ReceiverOptions]
+	Respond   string // as in [ReceiverOptions], like RespondIn
+	RespondIn map[string]string
+}
+
+// respondIn returns which messages are answered in a chat.
+func respondIn(chats map[string]string, chat, otherwise string) string {
+	return cmp.Or(chats[strings.ToLower(bare(chat))], otherwise)
 }

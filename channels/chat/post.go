@@ -52,10 +52,11 @@ func (h *handler) ignored(p *Post) string {
 
 // addressed reports whether a message is one that we answer.
 func (h *handler) addressed(ctx context.Context, p *Post) (bool, error) {
+	respond := respondIn(h.o.RespondIn, p.Chat, h.o.Respond)
 	switch {
-	case p.Direct, p.Mentioned, h.o.Respond == RespondAll:
+	case p.Direct, p.Mentioned, respond == RespondAll:
 		return true, nil
-	case h.o.Respond != RespondThread || p.Thread == "":
+	case respond != RespondThread || p.Thread == "":
 		return false, nil
 	case p.Replies:
 		return true, nil

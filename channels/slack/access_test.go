@@ -64,6 +64,18 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+func TestAChannelHasItsOwnPolicy(t *testing.T) {
+	t.Parallel()
+	r := receive(t, slack.ModeSocket, receivingSetup{options: slack.Options{
+		AllowChannels: []string{"*"}, Respond: chat.RespondAll, RespondIn: map[string]string{"c0general": chat.RespondMention},
+	}})
+	r.acked(r.Say(slacktest.Ana, slacktest.General, "hi"))
+	r.acked(r.Say(slacktest.Ana, slacktest.Secret, "hello"))
+	require.Equal(t, "hello", r.accepted(1).Text)
+	r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hey"))
+	require.Equal(t, "hey", r.accepted(2).Text)
+}
+
 func TestAnUnknownSenderIsPaired(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {

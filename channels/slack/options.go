@@ -24,6 +24,7 @@ type Options struct {
 	AllowChannels []string
 	AllowBots     []string
 	Respond       string
+	RespondIn     map[string]string // by channel in lower case, where it is another
 	Stream        bool
 	FileLimit     int64 // bytes of an attached file
 	Logger        *slog.Logger

@@ -44,7 +44,7 @@ func New(o Options) (*Channel, error) {
 func receiverOptions(o Options) chat.ReceiverOptions {
 	return chat.ReceiverOptions{
 		Access:  chat.Access{Users: o.AllowUsers, Chats: o.AllowChannels, Bots: o.AllowBots},
-		Respond: o.Respond, CommandPrefix: "/holdfast ", Logger: o.Logger,
+		Respond: o.Respond, RespondIn: o.RespondIn, CommandPrefix: "/holdfast ", Logger: o.Logger,
 	}
 }
 

@@ -183,6 +183,14 @@ func (p Policy) May(channel, sender, askerOn, asker string) bool {
 	return sender != "" && channel == askerOn && sender == asker
 }
 
+// WithApprovers returns the policy with other approvers; with the same ones if there are none.
+func (p Policy) WithApprovers(approvers []string) Policy {
+	if len(approvers) > 0 {
+		p.approvers = approvers
+	}
+	return p
+}
+
 // Approvers returns who may decide, as CHANNEL:SENDER; empty if it is the sender who
 // started the turn.
 func (p Policy) Approvers() []string { return p.approvers }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/activities"
+	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/memory"
 	"github.com/holdfast-ai/holdfast/internal/skill"
 	"github.com/holdfast-ai/holdfast/internal/tool"
@@ -57,6 +59,7 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 		Jobs:      n.jobOptions(),
 		Channels: activities.ChannelOptions{
 			Enrichers: n.enrichers(), Outboxes: outboxes, Signal: n.dispatcher.Signal, IsOperator: isOperator,
+			Settings: chatSettings(n.Config.Channels),
 		},
 		Metrics: n.metrics, Logger: n.log,
 	})
@@ -126,4 +129,15 @@ func SkillEnvironment(workspace string) skill.Environment {
 		value, found := values[name]
 		return value, found
 	}}
+}
+
+// chatSettings returns the settings of chats; nil if none has any.
+func chatSettings(c config.Channels) func(domain.Route) activities.ChatSettings {
+	if len(c.Chats) == 0 {
+		return nil
+	}
+	return func(r domain.Route) activities.ChatSettings {
+		chat, _ := c.Chat(r.Channel, r.Chat)
+		return activities.ChatSettings{Model: chat.Model, Tools: chat.Tools, Approvers: chat.Approvers, Prompt: chat.Prompt}
+	}
 }

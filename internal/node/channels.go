@@ -47,7 +47,11 @@ func Platforms(c config.Channels) []Platform {
 	return []Platform{
 		{
 			slack.Name, c.Slack.Enabled, credential("a bot token", c.Slack.BotToken), slack.IsDirect,
-			func(log *slog.Logger) (PushChannel, error) { return slack.New(SlackOptions(c.Slack, log)) },
+			func(log *slog.Logger) (PushChannel, error) {
+				options := SlackOptions(c.Slack, log)
+				options.RespondIn = c.RespondIn(slack.Name)
+				return slack.New(options)
+			},
 		},
 		{
 			telegram.Name, c.Telegram.Enabled, credential("a token", c.Telegram.Token), telegram.IsDirect,

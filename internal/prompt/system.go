@@ -20,6 +20,7 @@ type Input struct {
 	Memory    string // remembered facts, under second-level headings
 	Active    string // full text of the active skills
 	Skills    string // summary of all skills
+	Chat      string // instructions for the chat that the turn works for
 	Client    string // instructions of the program that sent the message
 }
 
@@ -43,6 +44,7 @@ func System(in Input) string {
 	sections = appendSection(sections, "# Memory", in.Memory)
 	sections = appendSection(sections, "# Active Skills", in.Active)
 	sections = appendSection(sections, "# Skills", in.Skills)
+	sections = appendSection(sections, "# Instructions for this chat", in.Chat)
 	sections = appendSection(sections, "# Instructions of the client", in.Client)
 	return strings.Join(sections, separator)
 }

@@ -64,6 +64,18 @@ func (s *Store) AskApproval(ctx context.Context, a domain.Approval, timeout time
 	return stored, outbox, err
 }
 
+// Origin returns where the request behind a turn came from: for a subagent's turn, where that
+// of its parent did. ErrNotFound if there is no such turn.
+func (s *Store) Origin(ctx context.Context, turn string) (domain.Route, error) {
+	return reading(s, "read origin of "+turn, func(q *runner) (domain.Route, error) {
+		t, err := q.turn(ctx, turn, "")
+		if err != nil {
+			return domain.Route{}, err
+		}
+		return q.origin(ctx, t)
+	})
+}
+
 // origin returns the route of the request behind a turn: for a subagent, that of its
 // parent's turn.
 func (r *runner) origin(ctx context.Context, t turnRow) (domain.Route, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -23,6 +24,22 @@ type Source interface {
 type Registry struct {
 	tools   map[string]Tool
 	sources []Source
+	only    []string // patterns of the names that it has; nil: all
+}
+
+// Only returns a registry of the tools whose names match one of the patterns, as in
+// [path.Match].
+func (r *Registry) Only(patterns []string) *Registry {
+	limited := *r
+	limited.only = patterns
+	return &limited
+}
+
+func (r *Registry) has(name string) bool {
+	return r.only == nil || slices.ContainsFunc(r.only, func(pattern string) bool {
+		matches, err := path.Match(pattern, name)
+		return matches && err == nil
+	})
 }
 
 // Register adds tools. Invalid tools and duplicate names are an error.
@@ -49,12 +66,14 @@ func (r *Registry) AddSource(s Source) { r.sources = append(r.sources, s) }
 // Lookup returns the tool with this name. The error for an unknown name lists the
 // available tools.
 func (r *Registry) Lookup(ctx context.Context, name string) (Tool, error) {
-	if t, ok := r.tools[name]; ok {
-		return t, nil
-	}
-	for _, source := range r.sources {
-		if t, ok := source.Lookup(ctx, name); ok {
+	if r.has(name) {
+		if t, ok := r.tools[name]; ok {
 			return t, nil
+		}
+		for _, source := range r.sources {
+			if t, ok := source.Lookup(ctx, name); ok {
+				return t, nil
+			}
 		}
 	}
 	names := slices.Sorted(maps.Keys(r.all(ctx)))
@@ -77,7 +96,7 @@ func (r *Registry) Specs(ctx context.Context) []llm.ToolSpec {
 
 // all returns the tools available now, by name.
 func (r *Registry) all(ctx context.Context) map[string]Tool {
-	if len(r.sources) == 0 {
+	if len(r.sources) == 0 && r.only == nil {
 		return r.tools
 	}
 	tools := map[string]Tool{}
@@ -87,5 +106,6 @@ func (r *Registry) all(ctx context.Context) map[string]Tool {
 		}
 	}
 	maps.Copy(tools, r.tools)
+	maps.DeleteFunc(tools, func(name string, _ Tool) bool { return !r.has(name) })
 	return tools
 }
