@@ -33,7 +33,13 @@ func TestWorkerVersioning(t *testing.T) {
 		return []string{"HOLDFAST_WORKER_DEPLOYMENT=test", "HOLDFAST_WORKER_BUILD_ID=" + build}
 	}
 	starter := c.add(t, "starter")
+	doctor := func() string {
+		out, _ := runCommand(t, starter.environ, "doctor") // it has other findings, too
+		return out
+	}
+	require.Contains(t, doctor(), "messages wait: no worker polls the task queue agent")
 	one := c.add(t, "worker", versioned("one")...)
+	require.Contains(t, doctor(), "messages wait: no build is current, but all workers have one (one)")
 	rollout := func(build, previous string) {
 		var out string
 		require.Eventually(t, func() (ok bool) { // Temporal learns of a worker with its first poll
@@ -44,6 +50,7 @@ func TestWorkerVersioning(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("test: build %s is current, before it %s\n", build, previous), out)
 	}
 	rollout("one", "none")
+	require.Contains(t, doctor(), "workers take messages")
 
 	connected, err := client.Dial(client.Options{HostPort: c.engine.info.Temporal})
 	require.NoError(t, err)

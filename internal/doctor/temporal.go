@@ -32,6 +32,20 @@ func (d *doctor) checkTemporal(ctx context.Context) {
 	}
 	d.ok("temporal", "%s answers and has the namespace %s", settings.Address, settings.Namespace)
 	d.checkSearchAttributes(ctx, connected)
+	d.checkWorkers(ctx, connected)
+}
+
+func (d *doctor) checkWorkers(ctx context.Context, connected *dispatch.Client) {
+	problem, err := connected.CheckWorkers(ctx)
+	switch {
+	case err != nil:
+		d.warn("temporal", "check temporal.api_key and its permissions", "cannot tell whether workers run: %v", err)
+	case problem != "":
+		d.warn("temporal", "start `holdfast worker`, or make the build of a running worker current: `holdfast rollout BUILD` (docs/upgrade.md)",
+			"messages wait: %s", problem)
+	default:
+		d.ok("temporal", "workers take messages")
+	}
 }
 
 func (d *doctor) checkSearchAttributes(ctx context.Context, connected *dispatch.Client) {
