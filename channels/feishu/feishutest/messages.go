@@ -2,6 +2,7 @@ package feishutest
 
 import (
 	"encoding/json"
+	"io"
 	"mime"
 	"net/http"
 	"path"
@@ -540,23 +541,27 @@ func (s *Server) Uploaded(key string) File {
 
 func (s *Server) upload(c *call) any {
 	field := strings.TrimSuffix(path.Base(c.URL.Path), "s") // image or file
-	if err := c.ParseMultipartForm(maxBody); err != nil {
+	reader, err := c.MultipartReader()
+	if err != nil {
 		return refuse(234001, "Invalid request param.")
 	}
-	part, head, err := c.FormFile(field)
-	if err != nil || c.FormValue(field+"_type") == "" {
-		return refuse(234001, "Invalid request param.")
+	values := map[string][]byte{}
+	for {
+		part, err := reader.NextPart()
+		if err != nil {
+			break
+		}
+		values[part.FormName()], _ = io.ReadAll(part) // the content may come without a file name
 	}
-	defer part.Close()
-	content := make([]byte, head.Size)
-	if n, err := part.Read(content); head.Size == 0 || err != nil || n < len(content) {
+	content, kind := values[field], string(values[field+"_type"])
+	switch {
+	case kind == "":
+		return refuse(234001, "Invalid request param.")
+	case len(content) == 0:
 		return refuse(234010, "File's size can't be 0.")
 	}
-	name := c.FormValue("file_name")
-	if name == "" {
-		name = head.Filename
-	}
-	kind := mime.TypeByExtension(path.Ext(name))
+	name := string(values["file_name"])
+	kind = mime.TypeByExtension(path.Ext(name))
 	if field == "image" {
 		kind = http.DetectContentType(content)
 	}
