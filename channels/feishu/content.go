@@ -64,6 +64,7 @@ type span struct {
 	UserName string `json:"user_name"`
 	ImageKey string `json:"image_key"`
 	FileKey  string `json:"file_key"`
+	FileName string `json:"file_name"`
 	Language string `json:"language"`
 	Emoji    string `json:"emoji_type"`
 }
@@ -132,7 +133,7 @@ func (c *content) rich(message string, from contentJSON) {
 			case "img":
 				c.attach(message, "image", s.ImageKey, fmt.Sprintf("image-%d.png", len(c.files)+1), "image/png")
 			case "media":
-				c.attach(message, "file", s.FileKey, fmt.Sprintf("video-%d.mp4", len(c.files)+1), "video/mp4")
+				c.attach(message, "file", s.FileKey, cmp.Or(s.FileName, fmt.Sprintf("video-%d.mp4", len(c.files)+1)), "")
 			case "code_block":
 				fmt.Fprintf(&line, "```%s\n%s\n```", strings.ToLower(s.Language), strings.TrimRight(s.Text, "\n"))
 			case "emotion":

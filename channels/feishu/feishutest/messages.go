@@ -60,6 +60,36 @@ func (s *Server) Posted() []Message {
 	return found
 }
 
+// Messages returns all messages that were not deleted: those in groups, or those in direct
+// chats.
+func (s *Server) Messages(groups bool) []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []Message
+	for _, m := range s.messages {
+		if !m.Deleted && (s.chats[m.Chat].Person == "") == groups {
+			found = append(found, s.shown(m))
+		}
+	}
+	return found
+}
+
+// Buttons returns the labels of a card's buttons.
+func (m Message) Buttons() []string {
+	var content any
+	if json.Unmarshal([]byte(m.Content), &content) != nil {
+		return nil
+	}
+	var labels []string
+	walk(content, func(element map[string]any) {
+		if text, is := element["text"].(map[string]any); is && element["tag"] == "button" {
+			label, _ := text["content"].(string)
+			labels = append(labels, label)
+		}
+	})
+	return labels
+}
+
 // shown returns a message as its readers see it: a card by ID as it is now. The mutex is
 // held.
 func (s *Server) shown(m *Message) Message {
