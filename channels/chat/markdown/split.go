@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -52,7 +53,9 @@ func cut(text string, before fence, limit, taken int) (piece, rest string, after
 	room := max(1, limit-taken)
 	for {
 		at := boundary(text, room)
-		after = before.after(text[:at])
+		if after = before.after(text[:at]); after.marker == "" {
+			at = outside(text, at)
+		}
 		if line := lastAfter(strings.TrimRight(text[:at], "\n"), "\n"); line > 0 && before.after(text[:line]) != after && after.marker != "" {
 			at, after = line, fence{} // the fence goes with its code
 		}
@@ -86,6 +89,21 @@ func boundary(text string, room int) int {
 		return space + size
 	}
 	return end
+}
+
+// spans match what a split within a paragraph would break: code, links, and bold or struck text.
+var spans = regexp.MustCompile("``[^\n]*?``|`[^`]+`|!?\\[[^\\]\n]*\\]\\([^)\\s]*\\)|\\*\\*[^*]+\\*\\*|__[^_]+__|~~[^~]+~~")
+
+// outside returns the offset of a split, moved to the beginning of a span that it is within.
+func outside(text string, at int) int {
+	start := lastAfter(text[:at], "\n\n")
+	paragraph, _, _ := strings.Cut(text[start:min(len(text), at+Limit)], "\n\n")
+	for _, found := range spans.FindAllStringIndex(paragraph, -1) {
+		if first := start + found[0]; first < at && at < start+found[1] && strings.TrimSpace(text[:first]) != "" {
+			return first
+		}
+	}
+	return at
 }
 
 // lastAfter returns the offset after the last of separators in text, or 0.

@@ -48,6 +48,12 @@ func TestSplit(t *testing.T) {
 			"~~~\n```\naaaaaaaaaaaa\nbbbbbbbbbbbb\n~~~\nend", 28,
 			[]string{"~~~\n```\naaaaaaaaaaaa\n~~~", "~~~\nbbbbbbbbbbbb\n~~~\nend"},
 		},
+		{"code is not cut", "one two `three four five` six", 21, []string{"one two", "`three four five` six"}},
+		{"nor code with line breaks", "one. two `three\nfour five` six", 21, []string{"one. two", "`three\nfour five` six"}},
+		{"nor a link", "one two [three four](http://a.b) five", 30, []string{"one two", "[three four](http://a.b) five"}},
+		{"nor bold text", "one two three **four five. six** seven", 28, []string{"one two three", "**four five. six** seven"}},
+		{"unless it is too long itself", "**one two three four five**", 15, []string{"**one two three", "four five**"}},
+		{"a lone mark is no span", "one ` two three four five", 15, []string{"one ` two three", "four five"}},
 		{
 			"too small for fences",
 			"```go\naaaa\nbbbb\n```", 8,
