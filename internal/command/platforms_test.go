@@ -42,6 +42,7 @@ var livePlatforms = []struct {
 	start func(t *testing.T) livePlatform
 }{
 	{"slack", liveSlack},
+	{"telegram", liveTelegram},
 }
 
 // boundaries are the failpoints at which the program is killed, one after the other.
