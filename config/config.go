@@ -202,6 +202,7 @@ type SearchSite struct {
 
 // Channels are the settings of the channels.
 type Channels struct {
+	Webhook Webhook `yaml:"webhook"`
 	// Chats are the settings of single chats, by CHANNEL:CHAT, such as slack:C012ABC.
 	Chats map[string]Chat `yaml:"chats"`
 
@@ -269,7 +270,8 @@ func Default(home string) Config {
 			MCP:                 MCP{Servers: map[string]MCPServer{}},
 		},
 		Channels: Channels{
-			Chats: map[string]Chat{},
+			Webhook: defaultWebhook(),
+			Chats:   map[string]Chat{},
 
 			Email:    defaultEmail(),
 			HTTP:     HTTP{Enabled: true, Listen: "127.0.0.1:8090"},

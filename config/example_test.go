@@ -44,6 +44,8 @@ func TestTheExampleShowsTheDefaults(t *testing.T) {
 		Respond: "all", Tools: []string{"read_file", "web_*"}, Approvers: []string{},
 	}}, cfg.Channels.Chats)
 	clear(cfg.Channels.Chats)
+	require.Equal(t, map[string]config.WebhookEndpoint{"ci": {URL: "https://ci.example.org/holdfast"}}, cfg.Channels.Webhook.Endpoints)
+	clear(cfg.Channels.Webhook.Endpoints)
 	require.Equal(t, config.Default("/h"), cfg)
 }
 

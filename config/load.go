@@ -162,6 +162,7 @@ func load(data []byte, name string, opts Options) (Config, error) {
 func decode(v *viper.Viper, file map[string]any, home string) (Config, error) {
 	cfg := Default(home)
 	prices, providers, servers := cut(file, "prices"), cut(file, "providers"), cut(file, "tools", "mcp", "servers")
+	endpoints := cut(file, "channels", "webhook", "endpoints")
 	if err := v.MergeConfigMap(file); err != nil {
 		return Config{}, err
 	}
@@ -170,6 +171,7 @@ func decode(v *viper.Viper, file map[string]any, home string) (Config, error) {
 		decodeEach(prices, Price{}, cfg.Prices),
 		decodeEach(providers, DefaultProvider(), cfg.Providers),
 		decodeEach(servers, MCPServer{}, cfg.Tools.MCP.Servers),
+		decodeEach(endpoints, WebhookEndpoint{}, cfg.Channels.Webhook.Endpoints),
 	)
 }
 

@@ -32,7 +32,10 @@ type Options struct {
 	Version   string                     // reported by /healthz
 	Check     health.Check               // reported by /readyz; nil: always ready
 	Pages     map[string]nethttp.Handler // further pages, by path; they are for the owner alone
-	Logger    *slog.Logger               // nil: discard
+	// PushChannel is the channel that pushes replies, and Endpoints the names of where to.
+	PushChannel string
+	Endpoints   []string
+	Logger      *slog.Logger // nil: discard
 }
 
 // api handles the requests.
@@ -55,7 +58,7 @@ func newAPI(o Options, log *slog.Logger, b channels.Backend) *api {
 // continues if the client disconnects or the server shuts down.
 func (a *api) accept(ctx context.Context, msg domain.Inbound) (channels.Accepted, error) {
 	msg.Chat, msg.Sender = cmp.Or(msg.Chat, defaultSession), cmp.Or(msg.Sender, DefaultSender)
-	err := errors.Join(checkName("id", msg.PlatformID), checkName("session", msg.Chat), checkName("sender", msg.Sender), a.checkText("text", msg.Text))
+	err := errors.Join(checkName("id", msg.PlatformID), checkName("session", msg.Chat), checkName("session", msg.Thread), checkName("sender", msg.Sender), a.checkText("text", msg.Text))
 	if err != nil {
 		return channels.Accepted{}, err
 	}
@@ -64,9 +67,23 @@ func (a *api) accept(ctx context.Context, msg domain.Inbound) (channels.Accepted
 	return a.backend.Accept(ctx, msg)
 }
 
+// channelOf returns the channel of the message that a client knows by this ID.
+func (a *api) channelOf(ctx context.Context, id string) (string, error) {
+	_, err := a.backend.Message(ctx, domain.MessageID(Name, "", id))
+	if !errors.Is(err, domain.ErrNotFound) || a.options.PushChannel == "" {
+		return Name, err
+	}
+	_, err = a.backend.Message(ctx, domain.MessageID(a.options.PushChannel, "", id))
+	return a.options.PushChannel, err
+}
+
 // message returns the message that a client knows by this ID.
 func (a *api) message(ctx context.Context, id string) (domain.Reply, error) {
-	state, err := a.backend.Message(ctx, domain.MessageID(Name, "", id))
+	channel, err := a.channelOf(ctx, id)
+	if err != nil {
+		return domain.Reply{Message: id}, err
+	}
+	state, err := a.backend.Message(ctx, domain.MessageID(channel, "", id))
 	state.Message = id
 	return state, err
 }

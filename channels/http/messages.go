@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	nethttp "net/http"
+	"slices"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
@@ -17,6 +19,11 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	}
 	msg := domain.Inbound{
 		Channel: Name, PlatformID: cmp.Or(request.ID, rand.Text()), Chat: request.Session, Sender: request.Sender, Text: request.Text,
+	}
+	if request.ReplyTo != "" {
+		if err := a.push(&msg, request); err != nil {
+			return err
+		}
 	}
 	if !request.Wait {
 		accepted, err := a.accept(r.Context(), msg)
@@ -40,6 +47,19 @@ func (a *api) postMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	return nil
 }
 
+// push makes a message one whose reply is pushed to an endpoint. Its session is the
+// endpoint's.
+func (a *api) push(msg *domain.Inbound, request SendRequest) error {
+	switch {
+	case !slices.Contains(a.options.Endpoints, request.ReplyTo):
+		return invalid("reply_to", fmt.Sprintf("there is no endpoint %q: add it to channels.webhook.endpoints", request.ReplyTo))
+	case request.Wait:
+		return invalid("wait", "wait and reply_to exclude each other: the reply is either the response or pushed")
+	}
+	msg.Channel, msg.Chat, msg.Thread, msg.Push = a.options.PushChannel, request.ReplyTo, request.Session, true
+	return nil
+}
+
 func (a *api) getMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 	state, err := a.message(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -52,12 +72,13 @@ func (a *api) getMessage(w nethttp.ResponseWriter, r *nethttp.Request) error {
 // getEvents ends the stream without a "done" event if it is interrupted; the client
 // then reconnects.
 func (a *api) getEvents(w nethttp.ResponseWriter, r *nethttp.Request) error {
-	if _, err := a.message(r.Context(), r.PathValue("id")); err != nil {
+	channel, err := a.channelOf(r.Context(), r.PathValue("id"))
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	answer := a.follow(ctx, r.PathValue("id"))
+	answer := a.follow(ctx, channel, r.PathValue("id"))
 	answer.known = true
 	events := newStream(w)
 	state, err := answer.await(ctx, waiting{

@@ -25,11 +25,11 @@ type answer struct {
 }
 
 // follow watches a message until ctx ends. The message may be accepted later.
-func (a *api) follow(ctx context.Context, id string) *answer {
+func (a *api) follow(ctx context.Context, channel, id string) *answer {
 	an := &answer{api: a, id: id, events: make(chan event.Event, eventBuffer)}
 	go func() {
 		defer close(an.events)
-		err := a.backend.Watch(ctx, domain.MessageID(Name, "", id), func(e event.Event) {
+		err := a.backend.Watch(ctx, domain.MessageID(channel, "", id), func(e event.Event) {
 			select {
 			case an.events <- e:
 			case <-ctx.Done():
@@ -44,7 +44,7 @@ func (a *api) follow(ctx context.Context, id string) *answer {
 
 // ask accepts a message and follows it.
 func (a *api) ask(ctx context.Context, msg domain.Inbound) (*answer, error) {
-	an := a.follow(ctx, msg.PlatformID)
+	an := a.follow(ctx, msg.Channel, msg.PlatformID)
 	accepted, err := a.accept(ctx, msg)
 	an.known = accepted.Duplicate
 	return an, err

@@ -6,11 +6,12 @@ import (
 
 // SendRequest is the body of POST /v1/messages.
 type SendRequest struct {
-	Session string `json:"session"`          // name; empty: "main"
-	Text    string `json:"text"`             // Markdown
-	ID      string `json:"id,omitempty"`     // sending it again has no effect; empty: the server makes one
-	Sender  string `json:"sender,omitempty"` // empty: "http"
-	Wait    bool   `json:"wait,omitempty"`   // answer with the [domain.Reply] once it has ended
+	Session string `json:"session"`            // name; empty: "main"
+	Text    string `json:"text"`               // Markdown
+	ID      string `json:"id,omitempty"`       // sending it again has no effect; empty: the server makes one
+	Sender  string `json:"sender,omitempty"`   // empty: "http"
+	Wait    bool   `json:"wait,omitempty"`     // answer with the [domain.Reply] once it has ended
+	ReplyTo string `json:"reply_to,omitempty"` // name of the endpoint that the reply is pushed to; empty: it is fetched
 }
 
 // Receipt answers a message that was accepted.

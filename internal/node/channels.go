@@ -17,6 +17,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/qq"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/telegram"
+	"github.com/holdfast-ai/holdfast/channels/webhook"
 	"github.com/holdfast-ai/holdfast/channels/wechat"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
@@ -80,6 +81,10 @@ func Platforms(c config.Channels) []Platform {
 		{
 			email.Name, c.Email.Enabled, credential("a password", c.Email.Password), email.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return email.New(emailOptions(c.Email, log)) },
+		},
+		{
+			webhook.Name, c.Webhook.Enabled, "", webhook.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return webhook.New(webhookOptions(c.Webhook, log)) },
 		},
 	}
 }
@@ -205,6 +210,15 @@ func emailOptions(c config.Email, log *slog.Logger) email.Options {
 		Pairing: c.Pairing, BlindCopy: c.BlindCopy, MarkSeen: c.MarkSeen, HourlyLimit: c.HourlyLimit, Poll: c.Poll,
 		FileLimit: int64(c.MaxFileMB) << 20, Logger: log,
 	}
+}
+
+// webhookOptions returns the options of the channel that pushes replies to programs.
+func webhookOptions(c config.Webhook, log *slog.Logger) webhook.Options {
+	o := webhook.Options{Endpoints: map[string]webhook.Endpoint{}, KeyLasts: c.KeyLasts, Timeout: c.Timeout, Logger: log}
+	for name, e := range c.Endpoints {
+		o.Endpoints[name] = webhook.Endpoint{URL: e.URL, Secret: e.Secret.Reveal(), OldSecret: e.OldSecret.Reveal(), Private: e.Private}
+	}
+	return o
 }
 
 // OpenWeChat returns the WeChat channel, without its store.

@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels/http"
+	"github.com/holdfast-ai/holdfast/channels/webhook"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
 	"github.com/holdfast-ai/holdfast/internal/dispatch"
@@ -155,6 +158,10 @@ func (n *Node) openStarter(ctx context.Context) (err error) {
 		options := http.Options{
 			Listen: n.Config.Channels.HTTP.Listen, Token: n.Config.Channels.HTTP.Token.Reveal(), Version: build.Version,
 			Check: n.health, Pages: n.pages(), Logger: n.log,
+		}
+		if _, enabled := n.push[webhook.Name]; enabled {
+			options.PushChannel = webhook.Name
+			options.Endpoints = slices.Collect(maps.Keys(n.Config.Channels.Webhook.Endpoints))
 		}
 		if n.roles.Private {
 			options.Listen = "127.0.0.1:0"
