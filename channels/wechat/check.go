@@ -53,10 +53,10 @@ func (p *platform) Check(ctx context.Context) []chat.Finding {
 func (w Window) finding(of int) chat.Finding {
 	const ask = "ask the person to write to the bot; what waits for them is sent then"
 	switch {
-	case time.Now().After(w.Until):
-		return chat.Warned(ask, "WeChat takes no messages for %s until they write again: since %s", w.Chat, w.Until.Format(time.DateTime))
+	case w.Until.IsZero():
+		return chat.Warned(ask, "WeChat takes no messages for %s until they write again: it was too long ago", w.Chat)
 	case w.Left == 0:
 		return chat.Warned(ask, "WeChat takes no messages for %s until they write again: all %d are used up", w.Chat, of)
 	}
-	return chat.Passed("%d of %d messages left for %s, until %s", w.Left, of, w.Chat, w.Until.Format(time.DateTime))
+	return chat.Passed("%d messages left for %s, until %s", w.Left, w.Chat, w.Until.Format(time.DateTime))
 }

@@ -42,6 +42,9 @@ const (
 	codeExpired = -14 // log in again
 )
 
+// errRefused is the cause of a message that WeChat refused.
+var errRefused = errors.New("refused: too many messages, or none left until the person writes")
+
 // client makes single calls of the API.
 type client struct {
 	http  *http.Client
@@ -156,7 +159,7 @@ func (r result) failure(method string) error {
 	case codeExpired:
 		failed.Status, failed.Err = http.StatusUnauthorized, fmt.Errorf("%s: %w", method, errLoginExpired)
 	case codeRefused:
-		failed.Status, failed.RetryAfter = http.StatusTooManyRequests, throttled
+		failed.Status, failed.Err = http.StatusTooManyRequests, fmt.Errorf("%s: %w: %s", method, errRefused, r.ErrMsg)
 	}
 	return failed
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // SetPace sets how often a channel under test looks for logins and shows turns.
-func SetPace(c *Channel, look time.Duration, pace chat.Pace) {
-	c.look = look
+func SetPace(c *Channel, look, throttled time.Duration, pace chat.Pace) {
+	c.look, c.throttled = look, throttled
 	p := c.platform
 	p.pace = pace
 	c.Outbound = chat.NewOutbound(p, chat.OutboundOptions{Logger: p.o.Logger})
@@ -21,22 +21,32 @@ func LogIn(ctx context.Context, c *Channel, account Account) error {
 	return c.notes.write(ctx, noteAccount, account)
 }
 
-// Spend counts all messages of a chat's window as sent but n.
+// Spend counts all messages of a chat's windows as sent but n.
 func Spend(ctx context.Context, c *Channel, chat string, n int) error {
-	var w window
-	if _, err := c.notes.read(ctx, noteContext+chat, &w); err != nil {
+	open, err := c.windows(ctx, chat)
+	if err != nil {
 		return err
 	}
-	s := sent{Message: w.Message, Keys: map[string]string{}}
-	for i := range c.o.Replies - n {
-		s.Keys["spent-"+strconv.Itoa(i)] = "spent"
+	s := sent{}
+	for i, w := range open {
+		s[w.Message] = map[string]string{}
+		spent := c.o.Replies
+		if i == len(open)-1 {
+			spent -= n
+		}
+		for k := range spent {
+			s[w.Message]["spent-"+strconv.Itoa(k)] = "spent"
+		}
 	}
 	return c.notes.write(ctx, noteSent+chat, s)
 }
 
-// Open opens a chat's window as a message would that was written then.
+// Open opens a chat's window as a message would that was written then. All others are closed.
 func Open(ctx context.Context, c *Channel, chat, token string, since time.Time) error {
-	return c.open(ctx, chat, window{Message: "m-" + token, Token: token, Since: since})
+	if err := c.notes.write(ctx, noteWindows+chat, []window{}); err != nil {
+		return err
+	}
+	return c.open(ctx, chat, []window{{Message: "m-" + token, Token: token, Since: since}})
 }
 
 // Read parses a message.

@@ -14,7 +14,7 @@ const (
 	noteAccount = "account"
 	noteChats   = "chats"
 	noteUpdates = "updates/"
-	noteContext = "context/"
+	noteWindows = "windows/"
 	noteSent    = "sent/"
 )
 

@@ -27,16 +27,14 @@ func (p *platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (i
 		key = rand.Text()
 	}
 	if msg.File == "" {
-		return p.send(ctx, at.Chat, key, func(context.Context, Account) (item, error) {
-			return textItemOf(msg.Text), nil
-		})
+		return p.send(ctx, at, key, func(context.Context, Account) (item, error) { return textItemOf(msg.Text), nil })
 	}
 	if strings.TrimSpace(msg.Text) != "" {
-		if _, err := p.send(ctx, at.Chat, key+"-text", func(context.Context, Account) (item, error) { return textItemOf(msg.Text), nil }); err != nil {
+		if _, err := p.send(ctx, at, key+"-text", func(context.Context, Account) (item, error) { return textItemOf(msg.Text), nil }); err != nil {
 			return "", err
 		}
 	}
-	return p.send(ctx, at.Chat, key, func(ctx context.Context, account Account) (item, error) { return p.upload(ctx, account, at.Chat, msg) })
+	return p.send(ctx, at, key, func(ctx context.Context, account Account) (item, error) { return p.upload(ctx, account, at.Chat, msg) })
 }
 
 func textItemOf(text string) item {
@@ -44,7 +42,7 @@ func textItemOf(text string) item {
 }
 
 // send sends a message that make makes, unless it was sent in the same window before.
-func (p *platform) send(ctx context.Context, chat, key string, make func(context.Context, Account) (item, error)) (string, error) {
+func (p *platform) send(ctx context.Context, at chat.Place, key string, make func(context.Context, Account) (item, error)) (string, error) {
 	account, err := p.account(ctx)
 	if err != nil {
 		return "", err
@@ -52,7 +50,7 @@ func (p *platform) send(ctx context.Context, chat, key string, make func(context
 	if err := p.turn(ctx); err != nil {
 		return "", err
 	}
-	c, err := p.claim(ctx, chat, key)
+	c, err := p.claim(ctx, at.Chat, at.ReplyTo, key)
 	if err != nil || c.posted != "" {
 		return c.posted, err
 	}
@@ -76,13 +74,17 @@ func (p *platform) sendItem(ctx context.Context, account Account, c claim, conte
 		MessageID id `json:"message_id"`
 	}
 	err := p.limits.Do(ctx, "sendmessage", "", false, func(ctx context.Context) error {
-		return p.client.call(ctx, account, "sendmessage", map[string]any{"msg": map[string]any{
+		err := p.client.call(ctx, account, "sendmessage", map[string]any{"msg": map[string]any{
 			"from_user_id": "", "to_user_id": c.chat, "client_id": "holdfast-" + c.key, "message_type": fromBot, "message_state": stateFinished,
 			"item_list": []item{content}, "context_token": c.Token,
 		}}, &answer)
+		if errors.Is(err, errRefused) {
+			remote.As(err).RetryAfter = p.throttled
+		}
+		return err
 	})
-	if failed := remote.As(err); failed != nil && failed.Status == http.StatusTooManyRequests && time.Since(c.Since) > staleAfter {
-		return "", closed("WeChat refuses messages, and the person last wrote at " + c.Since.Format(time.RFC3339))
+	if c.stale(err) {
+		return "", closed("WeChat refuses messages, and the person wrote at " + c.Since.Format(time.RFC3339))
 	}
 	return cmp.Or(string(answer.MessageID), c.key), err
 }

@@ -108,7 +108,7 @@ func (p *platform) poll(ctx context.Context, account Account, cursor string, tim
 // What cannot be read is logged and skipped: no other poll would bring it in another form.
 func (p *platform) read(ctx context.Context, account Account, messages []json.RawMessage) ([]chat.Delivery, error) {
 	var all []chat.Delivery
-	opened := map[string]window{}
+	opened := map[string][]window{}
 	for _, raw := range messages {
 		m, post, err := p.readMessage(raw)
 		if err != nil {
@@ -119,15 +119,15 @@ func (p *platform) read(ctx context.Context, account Account, messages []json.Ra
 			continue
 		}
 		if m.ContextToken != "" {
-			opened[m.From] = window{Message: post.PlatformID, Token: m.ContextToken, Since: m.sentAt()}
+			opened[m.From] = append(opened[m.From], window{Message: post.PlatformID, Token: m.ContextToken, Since: m.sentAt()})
 		}
 		if account.BotID != "" && m.From == account.BotID {
 			post.Own = true
 		}
 		all = append(all, post)
 	}
-	for chat, w := range opened {
-		if err := p.open(ctx, chat, w); err != nil {
+	for chat, windows := range opened {
+		if err := p.open(ctx, chat, windows); err != nil {
 			return nil, err
 		}
 	}

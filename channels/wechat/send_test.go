@@ -20,16 +20,21 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-func TestAReplyAnswersTheLastMessage(t *testing.T) {
+func TestAReplyHasTheTokenOfTheMessageThatItAnswers(t *testing.T) {
 	t.Parallel()
 	s := open(t, channeltest.NewBackend(nil), nil).run()
 	s.Say(wechattest.Ana, "one")
 	s.Say(wechattest.Ana, "two")
-	id := s.accepted(2)[1].PlatformID
+	all := s.accepted(2)
 	sent, err := s.channel.Send(s.ctx, reply("o1", "**Done**, see [the page](https://example.com)"))
 	require.NoError(t, err)
 	post := s.Posts()[0]
-	require.Equal(t, "context-"+id, post.Token)
+	require.Equal(t, "context-"+all[1].PlatformID, post.Token, "the last message's")
+	answer := reply("o2", "Done")
+	answer.ReplyTo = all[0].PlatformID
+	_, err = s.channel.Send(s.ctx, answer)
+	require.NoError(t, err)
+	require.Equal(t, "context-"+all[0].PlatformID, s.Posts()[1].Token, "that of the message that is answered")
 	require.Equal(t, post.ID, sent.PlatformID)
 	require.Equal(t, "holdfast-"+chat.Message{ID: "o1"}.Key(), post.ClientID)
 	require.Equal(t, "Done, see the page (https://example.com)", post.Text)
@@ -76,7 +81,7 @@ func TestWindows(t *testing.T) {
 		require.ErrorIs(t, err, channels.ErrUndeliverableNow)
 		require.ErrorContains(t, err, why)
 	}
-	undeliverable("o0", "the person has not written to the bot yet")
+	undeliverable("o0", "the person has not written to the bot for 24h0m0s")
 
 	s.asked()
 	for i := range 10 {
@@ -85,7 +90,7 @@ func TestWindows(t *testing.T) {
 	}
 	require.Equal(t, "part", s.posted()[8])
 	require.Equal(t, "part\n\n(WeChat takes no more messages until you write again.)", s.posted()[9])
-	undeliverable("o10", "10 of 10 messages since the person last wrote are used up")
+	undeliverable("o10", "all 10 messages since the person last wrote are used up")
 	windows, err := s.channel.Windows(s.ctx)
 	require.NoError(t, err)
 	require.Equal(t, wechattest.Ana, windows[0].Chat)
@@ -96,9 +101,9 @@ func TestWindows(t *testing.T) {
 	require.NoError(t, err, "she wrote again")
 
 	require.NoError(t, wechat.Open(s.ctx, s.channel, wechattest.Ana, "old", time.Now().Add(-25*time.Hour)))
-	undeliverable("o11", "more than 24h0m0s ago")
+	undeliverable("o11", "the person has not written to the bot for 24h0m0s")
 	require.NoError(t, wechat.Open(s.ctx, s.channel, wechattest.Ana, "older", time.Now().Add(-2*time.Hour)))
-	undeliverable("o12", "WeChat refuses messages, and the person last wrote at")
+	undeliverable("o12", "WeChat refuses messages, and the person wrote at")
 	require.Len(t, s.Posts(), 11)
 }
 

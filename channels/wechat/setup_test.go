@@ -59,7 +59,7 @@ func openAt(t *testing.T, server *wechattest.Server, backend *channeltest.Backen
 	}
 	channel := wechat.New(o)
 	channel.UseStore(backend)
-	wechat.SetPace(channel, tick, fast)
+	wechat.SetPace(channel, tick, time.Minute, fast)
 	s.channel = channel
 	return s
 }

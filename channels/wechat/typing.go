@@ -60,14 +60,14 @@ func (p *platform) ticket(ctx context.Context, account Account, chat string) (st
 	if time.Now().Before(known.until) {
 		return known.value, nil
 	}
-	var w window
-	if _, err := p.notes.read(ctx, noteContext+chat, &w); err != nil {
+	open, err := p.windows(ctx, chat)
+	if err != nil || len(open) == 0 {
 		return "", err
 	}
 	var answer struct {
 		Ticket string `json:"typing_ticket"`
 	}
-	err := p.client.call(ctx, account, "getconfig", map[string]any{"ilink_user_id": chat, "context_token": w.Token}, &answer)
+	err = p.client.call(ctx, account, "getconfig", map[string]any{"ilink_user_id": chat, "context_token": open[len(open)-1].Token}, &answer)
 	if err != nil {
 		return "", err
 	}

@@ -44,13 +44,14 @@ func New(o Options) *Channel {
 
 // platform is WeChat as a [chat.Platform].
 type platform struct {
-	o      Options
-	client *client
-	files  *http.Client
-	notes  notes
-	limits chat.Limiter
-	pace   chat.Pace     // zero fields: the core's default
-	look   time.Duration // how often a new login is looked for
+	o         Options
+	client    *client
+	files     *http.Client
+	notes     notes
+	limits    chat.Limiter
+	pace      chat.Pace     // zero fields: the core's default
+	look      time.Duration // how often a new login is looked for
+	throttled time.Duration // how long to wait after a refusal
 
 	login page
 
@@ -63,7 +64,7 @@ func newPlatform(o Options) *platform {
 	o = o.withDefaults()
 	return &platform{
 		o: o, client: newClient(o), files: newHTTP(o, fileTimeout), limits: chat.Limiter{Service: Name},
-		look: lookEvery, tickets: map[string]ticket{},
+		look: lookEvery, throttled: throttled, tickets: map[string]ticket{},
 	}
 }
 

@@ -2,6 +2,7 @@ package wechat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,10 +14,10 @@ import (
 
 const (
 	// staleAfter is when WeChat's refusal no longer means that we write too fast: the
-	// person's last message is then too old for WeChat, whatever its documented limits.
+	// person's message is then too old for WeChat, whatever its documented limits.
 	staleAfter = time.Hour
-	// maxChats bounds the list of chats that [Channel.Windows] reads.
-	maxChats = 50
+	maxWindows = 100 // of a chat
+	maxChats   = 50  // in the list that [Channel.Windows] reads
 )
 
 // window is what a person's message opens: a number of messages to them, for some time.
@@ -26,27 +27,37 @@ type window struct {
 	Since   time.Time `json:"since"`
 }
 
-// sent are the messages that were sent in a window, by key: their IDs at WeChat. An empty
-// one was not answered, so the message may be there.
-type sent struct {
-	Message string            `json:"message"` // that opened the window
-	Keys    map[string]string `json:"keys"`
-}
+// sent are the messages that were sent in each window, by key: their IDs at WeChat. An
+// empty one was not answered, so the message may be there.
+type sent map[string]map[string]string
 
-// open records a chat's window.
-func (p *platform) open(ctx context.Context, chat string, w window) error {
-	if err := p.notes.write(ctx, noteContext+chat, w); err != nil {
+// open records a message of a chat. What its copies have in common stays as it is.
+func (p *platform) open(ctx context.Context, chat string, opened []window) error {
+	all, err := p.windows(ctx, chat)
+	if err != nil {
+		return err
+	}
+	for _, w := range opened {
+		if !slices.ContainsFunc(all, func(known window) bool { return known.Message == w.Message }) {
+			all = append(all, w)
+		}
+	}
+	all = all[max(len(all)-maxWindows, 0):]
+	if err := p.notes.write(ctx, noteWindows+chat, all); err != nil {
 		return fmt.Errorf("record whom WeChat lets us write to: %w", err)
 	}
 	var chats []string
-	if _, err := p.notes.read(ctx, noteChats, &chats); err != nil {
+	if _, err := p.notes.read(ctx, noteChats, &chats); err != nil || len(chats) > 0 && chats[0] == chat {
 		return err
-	}
-	if len(chats) > 0 && chats[0] == chat {
-		return nil
 	}
 	chats = append([]string{chat}, slices.DeleteFunc(chats, func(c string) bool { return c == chat })...)
 	return p.notes.write(ctx, noteChats, chats[:min(len(chats), maxChats)])
+}
+
+// windows returns the windows of a chat that are open, oldest first.
+func (p *platform) windows(ctx context.Context, chat string) (all []window, err error) {
+	_, err = p.notes.read(ctx, noteWindows+chat, &all)
+	return slices.DeleteFunc(all, func(w window) bool { return time.Since(w.Since) >= p.o.Window }), err
 }
 
 // claim is a message that may be sent now.
@@ -57,34 +68,43 @@ type claim struct {
 	last      bool   // WeChat takes no other until the person writes
 }
 
-// claim counts a message of a chat before it is sent. The error wraps
-// [channels.ErrUndeliverableNow] if the window is closed.
-func (p *platform) claim(ctx context.Context, chat, key string) (c claim, err error) {
+// claim counts a message of a chat before it is sent, in the window of the message that it
+// answers if that is open. The error wraps [channels.ErrUndeliverableNow] if none is.
+func (p *platform) claim(ctx context.Context, chat, answers, key string) (c claim, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c = claim{chat: chat, key: key}
-	found, err := p.notes.read(ctx, noteContext+chat, &c.window)
+	open, err := p.windows(ctx, chat)
 	if err != nil {
 		return c, err
 	}
-	s, err := p.sentIn(ctx, chat, c.window)
+	s, err := p.sent(ctx, chat, open)
 	if err != nil {
 		return c, err
 	}
-	posted, before := s.Keys[key]
+	left := 0
+	for _, w := range open {
+		c.posted = s[w.Message][key]
+		if _, before := s[w.Message][key]; before {
+			c.window, c.chat, c.key = w, chat, key
+			return c, nil
+		}
+		room := p.o.Replies - len(s[w.Message])
+		left += max(room, 0)
+		if room > 0 && (answers == "" || c.Message != answers) { // the answered one, or else the last
+			c = claim{window: w, chat: chat, key: key}
+		}
+	}
 	switch {
-	case !found:
-		return c, closed("the person has not written to the bot yet")
-	case before && posted != "":
-		c.posted = posted
-		return c, nil
-	case time.Since(c.Since) >= p.o.Window:
-		return c, closed(fmt.Sprintf("the person last wrote at %s, more than %s ago", c.Since.Format(time.RFC3339), p.o.Window))
-	case !before && len(s.Keys) >= p.o.Replies:
-		return c, closed(fmt.Sprintf("%d of %d messages since the person last wrote are used up", len(s.Keys), p.o.Replies))
+	case len(open) == 0:
+		return c, closed(fmt.Sprintf("the person has not written to the bot for %s", p.o.Window))
+	case left == 0:
+		return c, closed(fmt.Sprintf("all %d messages since the person last wrote are used up", p.o.Replies))
 	}
-	s.Keys[key] = ""
-	c.last = len(s.Keys) == p.o.Replies
+	c.last = left == 1
+	if s[c.Message] == nil {
+		s[c.Message] = map[string]string{}
+	}
+	s[c.Message][key] = ""
 	return c, p.notes.write(ctx, noteSent+chat, s)
 }
 
@@ -98,42 +118,52 @@ func (p *platform) settle(ctx context.Context, c claim, posted string, err error
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ctx = context.WithoutCancel(ctx)
-	s, readErr := p.sentIn(ctx, c.chat, c.window)
-	if readErr != nil {
+	s, readErr := p.sent(ctx, c.chat, []window{c.window})
+	if readErr != nil || s[c.Message] == nil {
 		return readErr
 	}
 	if err == nil {
-		s.Keys[c.key] = posted
+		s[c.Message][c.key] = posted
 	} else {
-		delete(s.Keys, c.key)
+		delete(s[c.Message], c.key)
 	}
 	return p.notes.write(ctx, noteSent+c.chat, s)
 }
 
-// sentIn returns what was sent in a window.
-func (p *platform) sentIn(ctx context.Context, chat string, w window) (s sent, err error) {
+// sent returns what was sent in a chat, in these windows and those that were opened since.
+func (p *platform) sent(ctx context.Context, chat string, open []window) (sent, error) {
+	s := sent{}
 	if _, err := p.notes.read(ctx, noteSent+chat, &s); err != nil {
-		return s, err
+		return nil, err
 	}
-	if s.Message != w.Message || s.Keys == nil {
-		s = sent{Message: w.Message, Keys: map[string]string{}}
+	if len(s) > maxWindows {
+		for message := range s {
+			if !slices.ContainsFunc(open, func(w window) bool { return w.Message == message }) {
+				delete(s, message)
+			}
+		}
 	}
 	return s, nil
 }
 
-// closed is the error of a chat whose window is closed.
+// closed is the error of a chat without an open window.
 func closed(why string) error {
 	return &remote.Error{Service: Name, Status: http.StatusConflict, Err: fmt.Errorf("%w: %s", channels.ErrUndeliverableNow, why)}
 }
 
-// Window is how far a chat's window is open.
-type Window struct {
-	Chat  string
-	Until time.Time
-	Left  int // messages
+// stale returns whether WeChat refused a message since its window is old.
+func (c claim) stale(err error) bool {
+	return errors.Is(err, errRefused) && time.Since(c.Since) > staleAfter
 }
 
-// Windows returns the windows of the chats that were written in lately.
+// Window is how far a chat is open.
+type Window struct {
+	Chat  string
+	Until time.Time // zero: it is not
+	Left  int       // messages
+}
+
+// Windows returns how far the chats are open that were written in lately.
 func (p *platform) Windows(ctx context.Context) ([]Window, error) {
 	var chats []string
 	if _, err := p.notes.read(ctx, noteChats, &chats); err != nil {
@@ -141,15 +171,20 @@ func (p *platform) Windows(ctx context.Context) ([]Window, error) {
 	}
 	var all []Window
 	for _, chat := range chats {
-		var w window
-		if _, err := p.notes.read(ctx, noteContext+chat, &w); err != nil {
-			return nil, err
-		}
-		s, err := p.sentIn(ctx, chat, w)
+		open, err := p.windows(ctx, chat)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Window{Chat: chat, Until: w.Since.Add(p.o.Window), Left: max(p.o.Replies-len(s.Keys), 0)})
+		s, err := p.sent(ctx, chat, open)
+		if err != nil {
+			return nil, err
+		}
+		shown := Window{Chat: chat}
+		for _, w := range open {
+			shown.Until = w.Since.Add(p.o.Window)
+			shown.Left += max(p.o.Replies-len(s[w.Message]), 0)
+		}
+		all = append(all, shown)
 	}
 	return all, nil
 }

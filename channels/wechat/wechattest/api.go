@@ -120,8 +120,8 @@ func (s *Server) sendMessage(w http.ResponseWriter, _ *http.Request, arguments m
 		return
 	}
 	defer s.act()()
-	c := s.contexts[to]
-	if s.refusing > 0 || c == nil || !c.tokens[token] || time.Since(c.at) > s.window || c.posts >= s.limit {
+	c := s.contexts[token]
+	if s.refusing > 0 || c == nil || c.user != to || time.Since(c.at) > s.window || c.posts >= s.limit {
 		s.refusing = max(s.refusing-1, 0)
 		fail(w, Refused, "prepare failed")
 		return

@@ -52,8 +52,9 @@ type Server struct {
 	held     int              // polls that wait
 	hold     time.Duration    // how long a poll without news is held
 	window   time.Duration
-	limit    int // messages that may follow one of a person's
-	contexts map[string]*context
+	limit    int                 // messages that may follow one of a person's
+	contexts map[string]*context // by token
+	opened   map[string]*context // by the message that opened it
 	posts    []Post
 	typing   []Typing
 	refusing int               // messages that are refused like after a burst
@@ -64,11 +65,11 @@ type Server struct {
 	started  int // how often a client said that it starts
 }
 
-// context is what a message of a person allows.
+// context is what a message of a person allows. Its copies have other tokens.
 type context struct {
-	tokens map[string]bool
-	at     time.Time
-	posts  int
+	user  string
+	at    time.Time
+	posts int
 }
 
 // Post is a message that the bot sent.
@@ -92,7 +93,7 @@ type Typing struct {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{
-		token: "token-0", hold: 20 * time.Second, window: 24 * time.Hour, limit: 10, contexts: map[string]*context{},
+		token: "token-0", hold: 20 * time.Second, window: 24 * time.Hour, limit: 10, contexts: map[string]*context{}, opened: map[string]*context{},
 		files: map[string][]byte{}, uploads: map[string]bool{}, logins: map[string]*Login{},
 	}
 	mux := http.NewServeMux()
@@ -176,7 +177,7 @@ func (s *Server) Say(from, text string, options ...SayOption) string {
 func (s *Server) Greet(from string) (token string) {
 	defer s.act()()
 	token = "context-" + s.mint()
-	s.contexts[from] = &context{tokens: map[string]bool{token: true}, at: time.Now()}
+	s.contexts[token] = &context{user: from, at: time.Now()}
 	return token
 }
 
@@ -215,11 +216,11 @@ func (s *Server) deliver(m map[string]any) {
 	s.inbox = append(s.inbox, m)
 	from, _ := m["from_user_id"].(string)
 	token, _ := m["context_token"].(string)
-	if known := s.contexts[from]; known != nil && known.tokens["message-"+m["message_id"].(string)] {
-		known.tokens[token] = true
-		return
+	id, _ := m["message_id"].(string)
+	if s.opened[id] == nil {
+		s.opened[id] = &context{user: from, at: time.Now()}
 	}
-	s.contexts[from] = &context{tokens: map[string]bool{token: true, "message-" + m["message_id"].(string): true}, at: time.Now()}
+	s.contexts[token] = s.opened[id]
 }
 
 // Posts returns what the bot sent.
