@@ -132,7 +132,7 @@ func failure(path string, response *http.Response, body []byte) error {
 	}
 	switch {
 	case failed.Status == http.StatusTooManyRequests, has("qpslimit", "throttl", "flowcontrol", "toomanyrequests"):
-		failed.Status, failed.RetryAfter = http.StatusTooManyRequests, max(failed.RetryAfter, limitedFor)
+		failed.Status, failed.RetryAfter = http.StatusTooManyRequests, cmp.Or(failed.RetryAfter, limitedFor)
 	case has("invalidauthentication", "invalidaccesstoken"), failed.Status == http.StatusUnauthorized && said.Code == "":
 		wrap(http.StatusServiceUnavailable, 0, errToken)
 	case has("exist") && !has("notexist", "not_exist", "not.exist", "nonexist"):

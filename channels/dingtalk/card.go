@@ -136,6 +136,25 @@ func (c cards) Delete(ctx context.Context, at chat.Place, id string) error {
 	return err
 }
 
+// History implements [chat.History] for a message by its ID. DingTalk shows no cards, but
+// refuses to change one that does not exist.
+func (c cards) History(ctx context.Context, at chat.Place, q chat.Query) ([]chat.Posted, error) {
+	if q.ID == "" {
+		return nil, nil
+	}
+	var found []chat.Posted
+	for _, draft := range []bool{true, false} {
+		id := chat.Message{ID: q.ID, Draft: draft}.Key()
+		switch err := c.update(ctx, at, id, map[string]string{}); {
+		case err == nil:
+			found = append(found, chat.Posted{ID: id, Ours: true, Message: q.ID, Draft: draft})
+		case !errors.Is(err, errNoCard):
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // asked is what is remembered of a card with a question: DingTalk tells of a click only
 // which card it was on.
 type asked struct {

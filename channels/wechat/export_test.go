@@ -29,13 +29,12 @@ func Spend(ctx context.Context, c *Channel, chat string, n int) error {
 	}
 	s := sent{}
 	for i, w := range open {
-		s[w.Message] = map[string]string{}
 		spent := c.o.Replies
 		if i == len(open)-1 {
 			spent -= n
 		}
 		for k := range spent {
-			s[w.Message]["spent-"+strconv.Itoa(k)] = "spent"
+			s.in(w.Message).Keys["spent-"+strconv.Itoa(k)] = "spent"
 		}
 	}
 	return c.notes.write(ctx, noteSent+chat, s)

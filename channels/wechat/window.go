@@ -27,9 +27,34 @@ type window struct {
 	Since   time.Time `json:"since"`
 }
 
-// sent are the messages that were sent in each window, by key: their IDs at WeChat. An
-// empty one was not answered, so the message may be there.
-type sent map[string]map[string]string
+// sent is what was sent in each window, by the message that opened it.
+type sent map[string]*spent
+
+// spent is what was sent in a window.
+type spent struct {
+	Keys  map[string]string `json:"keys"`  // the messages' IDs at WeChat; empty: it was not answered, and may be there
+	Tries int               `json:"tries"` // the calls that may have sent something
+	Full  bool              `json:"full"`  // WeChat takes no more
+}
+
+// in returns what was sent in a window.
+func (s sent) in(message string) *spent {
+	if s[message] == nil {
+		s[message] = &spent{Keys: map[string]string{}}
+	}
+	return s[message]
+}
+
+// room returns how many more messages a window takes.
+func (s *spent) room(of int) int {
+	if s == nil {
+		return of
+	}
+	if s.Full {
+		return 0
+	}
+	return max(of-len(s.Keys), 0)
+}
 
 // open records a message of a chat. What its copies have in common stays as it is.
 func (p *platform) open(ctx context.Context, chat string, opened []window) error {
@@ -83,13 +108,14 @@ func (p *platform) claim(ctx context.Context, chat, answers, key string) (c clai
 	}
 	left := 0
 	for _, w := range open {
-		c.posted = s[w.Message][key]
-		if _, before := s[w.Message][key]; before {
-			c.window, c.chat, c.key = w, chat, key
-			return c, nil
+		so := s.in(w.Message)
+		posted, before := so.Keys[key]
+		if before && (posted != "" || !so.Full) {
+			so.Tries++
+			return claim{window: w, chat: chat, key: key, posted: posted}, p.notes.write(ctx, noteSent+chat, s)
 		}
-		room := p.o.Replies - len(s[w.Message])
-		left += max(room, 0)
+		room := so.room(p.o.Replies)
+		left += room
 		if room > 0 && (answers == "" || c.Message != answers) { // the answered one, or else the last
 			c = claim{window: w, chat: chat, key: key}
 		}
@@ -101,10 +127,9 @@ func (p *platform) claim(ctx context.Context, chat, answers, key string) (c clai
 		return c, closed(fmt.Sprintf("all %d messages since the person last wrote are used up", p.o.Replies))
 	}
 	c.last = left == 1
-	if s[c.Message] == nil {
-		s[c.Message] = map[string]string{}
-	}
-	s[c.Message][key] = ""
+	so := s.in(c.Message)
+	so.Keys[key] = ""
+	so.Tries++
 	return c, p.notes.write(ctx, noteSent+chat, s)
 }
 
@@ -119,13 +144,16 @@ func (p *platform) settle(ctx context.Context, c claim, posted string, err error
 	defer p.mu.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	s, readErr := p.sent(ctx, c.chat, []window{c.window})
-	if readErr != nil || s[c.Message] == nil {
+	if readErr != nil {
 		return readErr
 	}
+	so := s.in(c.Message)
 	if err == nil {
-		s[c.Message][c.key] = posted
+		so.Keys[c.key] = posted
 	} else {
-		delete(s[c.Message], c.key)
+		delete(so.Keys, c.key)
+		so.Tries--
+		so.Full = so.Full || errors.Is(err, errRefused) && so.Tries >= p.o.Replies
 	}
 	return p.notes.write(ctx, noteSent+c.chat, s)
 }
@@ -182,7 +210,7 @@ func (p *platform) Windows(ctx context.Context) ([]Window, error) {
 		shown := Window{Chat: chat}
 		for _, w := range open {
 			shown.Until = w.Since.Add(p.o.Window)
-			shown.Left += max(p.o.Replies-len(s[w.Message]), 0)
+			shown.Left += s[w.Message].room(p.o.Replies)
 		}
 		all = append(all, shown)
 	}

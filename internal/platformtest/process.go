@@ -68,6 +68,9 @@ func (w *world) start(point Point) *process {
 		t: w.t, e: w.engine, ctx: ctx, cancel: cancel, store: w.open(), channel: w.p.Open(w.t),
 		point: point, shown: map[string]bool{}, died: make(chan struct{}),
 	}
+	if stored, ok := p.channel.(channels.Stored); ok {
+		stored.UseStore(p.store)
+	}
 	p.outbox = activities.NewOutbox(p.store, p, w.dir)
 	p.agent = w.agent(p)
 	bus := event.NewLocal()

@@ -258,6 +258,13 @@ func (s *Server) Connections() int {
 	return open
 }
 
+// Opened returns how many streams were ever opened.
+func (s *Server) Opened() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.connections)
+}
+
 // Cut cuts all streams.
 func (s *Server) Cut() {
 	s.mu.Lock()

@@ -58,6 +58,7 @@ func (s *Server) getUpdates(w http.ResponseWriter, r *http.Request, arguments ma
 	s.mu.Lock()
 	deadline := time.After(s.hold)
 	s.held++
+	s.acked = at
 	s.mu.Unlock()
 	s.Changed()
 	defer func() {

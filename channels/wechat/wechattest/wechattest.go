@@ -50,6 +50,7 @@ type Server struct {
 	minted   int
 	inbox    []map[string]any // what was written to the bot, in order
 	held     int              // polls that wait
+	acked    int              // messages before the last poll's cursor
 	hold     time.Duration    // how long a poll without news is held
 	window   time.Duration
 	limit    int                 // messages that may follow one of a person's
@@ -187,6 +188,13 @@ func (s *Server) Written() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.inbox)
+}
+
+// Acknowledged returns how many messages are before the cursor of the last poll.
+func (s *Server) Acknowledged() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.acked
 }
 
 // Raw delivers anything as a message.
