@@ -78,6 +78,9 @@ type ApprovalOptions struct {
 type ChannelOptions struct {
 	Enrichers map[string]channels.Enricher // by channel name
 	Outboxes  map[string]*Outbox           // of the push channels, by channel name
+	// Transcribe returns what is said in an audio file; nil: audio is not transcribed.
+	// Failed calls are remote.Errors.
+	Transcribe func(ctx context.Context, name string, audio []byte) (string, error)
 	// Signal delivers an accepted message to its session's workflow.
 	Signal func(ctx context.Context, message domain.Inbound) error
 	// IsOperator reports whether a route is the operator's, who sees all jobs and may

@@ -75,6 +75,9 @@ func (a *Agent) enrichOne(ctx context.Context, enricher channels.Enricher, messa
 		}
 		err = nil
 	}
+	if err == nil {
+		err = a.transcribe(ctx, &enriched, attempt)
+	}
 	if err != nil {
 		return fmt.Errorf("enrich message %s: %w", message.ID, err)
 	}
@@ -112,6 +115,9 @@ func enrichedText(e channels.Enriched) string {
 	b.WriteString(e.Text)
 	for _, file := range e.Files {
 		fmt.Fprintf(&b, "\n[Attached: %s (%s), saved as %s]", file.Name, text.Line(file.MIME), file.Path)
+		if said := e.Said[file.Name]; said != "" {
+			fmt.Fprintf(&b, "\n[Transcription of %s]\n%s", file.Name, text.Quote(said))
+		}
 	}
 	for _, note := range e.Notes {
 		fmt.Fprintf(&b, "\n[Not available: %s]", text.Line(note))

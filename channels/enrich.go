@@ -36,7 +36,8 @@ type Enriched struct {
 	Zone       string    // IANA name of the sender's time zone; empty: unknown
 	Before     []Earlier // messages of the thread that are not in the session, oldest first
 	Files      []domain.SavedFile
-	Notes      []string // what is missing and why, for the model: "report.pdf (30 MB) is larger than 20 MB"
+	Said       map[string]string // in audio files, by their names; the agent fills it in
+	Notes      []string          // what is missing and why, for the model: "report.pdf (30 MB) is larger than 20 MB"
 }
 
 // Earlier is an earlier message of a thread.

@@ -140,11 +140,24 @@ type Store struct {
 
 // Tools are the settings of the agent's tools.
 type Tools struct {
-	RestrictToWorkspace bool `yaml:"restrict_to_workspace"` // confine the file tools to the workspace
-	Exec                Exec `yaml:"exec"`
-	Web                 Web  `yaml:"web"`
-	MCP                 MCP  `yaml:"mcp"`
+	RestrictToWorkspace bool          `yaml:"restrict_to_workspace"` // confine the file tools to the workspace
+	Exec                Exec          `yaml:"exec"`
+	Web                 Web           `yaml:"web"`
+	MCP                 MCP           `yaml:"mcp"`
+	Transcription       Transcription `yaml:"transcription"`
 }
+
+// Transcription are the settings of the service that transcribes voice messages and other
+// audio. Its API is OpenAI's.
+type Transcription struct {
+	Enabled bool   `yaml:"enabled"`
+	BaseURL string `yaml:"base_url"`
+	APIKey  Secret `yaml:"api_key"`
+	Model   string `yaml:"model"`
+}
+
+// groqURL is the base URL of Groq, for which GROQ_API_KEY is the key.
+const groqURL = "https://api.groq.com/openai/v1"
 
 // MCP are the settings of MCP servers.
 type MCP struct {
@@ -268,6 +281,7 @@ func Default(home string) Config {
 			Exec:                Exec{Timeout: time.Minute, MaxTimeout: 30 * time.Minute, SessionLifetime: 12 * time.Hour},
 			Web:                 Web{Search: SearchAuto},
 			MCP:                 MCP{Servers: map[string]MCPServer{}},
+			Transcription:       Transcription{BaseURL: groqURL, Model: "whisper-large-v3"},
 		},
 		Channels: Channels{
 			Webhook: defaultWebhook(),

@@ -238,6 +238,9 @@ func (c *Config) applyKeys(env, providers map[string]string) {
 	fill(&web.Brave.APIKey, env["BRAVE_API_KEY"])
 	fill(&web.Tavily.APIKey, env["TAVILY_API_KEY"])
 	fill(&web.SearXNG.BaseURL, env["SEARXNG_BASE_URL"])
+	if c.Tools.Transcription.BaseURL == groqURL {
+		fill(&c.Tools.Transcription.APIKey, env["GROQ_API_KEY"])
+	}
 	for _, platform := range c.Channels.platforms() {
 		platform.fillFrom(env)
 	}

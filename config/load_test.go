@@ -201,3 +201,18 @@ func TestHomeDir(t *testing.T) {
 	_, err := config.HomeDir(nil)
 	require.EqualError(t, err, "no home: set HOLDFAST_HOME or HOME")
 }
+
+func TestTheKeyOfGroqTranscribes(t *testing.T) {
+	t.Parallel()
+	environ := []string{"GROQ_API_KEY=gsk", "HOLDFAST_TOOLS_TRANSCRIPTION_ENABLED=true"}
+	cfg, err := load("", environ...)
+	require.NoError(t, err)
+	require.Equal(t, config.Transcription{Enabled: true, BaseURL: "https://api.groq.com/openai/v1", APIKey: "gsk", Model: "whisper-large-v3"}, cfg.Tools.Transcription)
+
+	cfg, err = load("tools: {transcription: {base_url: 'http://localhost:8000/v1'}}", environ...)
+	require.NoError(t, err)
+	require.Empty(t, cfg.Tools.Transcription.APIKey, "another service is not sent the key of Groq")
+
+	_, err = load("tools: {transcription: {enabled: true}}")
+	require.ErrorContains(t, err, "tools.transcription.api_key: must be set for Groq, here or as GROQ_API_KEY")
+}

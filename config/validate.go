@@ -146,6 +146,7 @@ func (k *checker) tools(t Tools) {
 		k.when(!serverName.MatchString(name), at, "must have a name of letters, digits, - and _, since it prefixes tool names")
 		k.mcp(at, t.MCP.Servers[name])
 	}
+	k.transcription(t.Transcription)
 	web := t.Web
 	k.oneOf("tools.web.search", web.Search, SearchAuto, SearchBrave, SearchTavily, SearchSearXNG, SearchDuckDuckGo, SearchOff)
 	k.url("tools.web.brave.base_url", web.Brave.BaseURL)
@@ -155,6 +156,16 @@ func (k *checker) tools(t Tools) {
 	k.when(web.Search == SearchBrave && web.Brave.APIKey == "", "tools.web.brave.api_key", "must be set for tools.web.search: brave, here or as BRAVE_API_KEY")
 	k.when(web.Search == SearchTavily && web.Tavily.APIKey == "", "tools.web.tavily.api_key", "must be set for tools.web.search: tavily, here or as TAVILY_API_KEY")
 	k.when(web.Search == SearchSearXNG && web.SearXNG.BaseURL == "", "tools.web.searxng.base_url", "must be set for tools.web.search: searxng")
+}
+
+func (k *checker) transcription(t Transcription) {
+	k.url("tools.transcription.base_url", t.BaseURL)
+	if !t.Enabled {
+		return
+	}
+	k.when(t.BaseURL == "", "tools.transcription.base_url", "must be set, such as %s", groqURL)
+	k.when(t.Model == "", "tools.transcription.model", "must be set, such as whisper-large-v3")
+	k.when(t.APIKey == "" && t.BaseURL == groqURL, "tools.transcription.api_key", "must be set for Groq, here or as GROQ_API_KEY")
 }
 
 // serverName matches what providers accept in tool names.

@@ -74,7 +74,7 @@ func (w *enrichment) save(ctx context.Context, files Files, f domain.File, name 
 	case err != nil:
 		return saved, fmt.Errorf("save the file %s: %w", name, err)
 	}
-	return domain.SavedFile{Name: name, MIME: cmp.Or(f.MIME, mime.TypeByExtension(path.Ext(name)), "application/octet-stream"), Path: at}, nil
+	return domain.SavedFile{Name: name, MIME: cmp.Or(f.MIME, mime.TypeByExtension(path.Ext(name)), "application/octet-stream"), Path: at, Transcribed: f.Transcribed}, nil
 }
 
 var errTooLarge = errors.New("the file is too large")

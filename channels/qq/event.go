@@ -82,7 +82,7 @@ func (p *post) text() string {
 func (p *post) files() []domain.File {
 	var files []domain.File
 	for i, a := range p.Attachments {
-		f := domain.File{ID: fmt.Sprintf("%s/%d", p.ID, i+1), Name: a.Name, MIME: a.Type, Size: a.Size, URL: a.URL}
+		f := domain.File{ID: fmt.Sprintf("%s/%d", p.ID, i+1), Name: a.Name, MIME: a.Type, Size: a.Size, URL: a.URL, Transcribed: a.Dictated != ""}
 		switch {
 		case a.Type == "voice" && a.WAV != "":
 			f.Name, f.MIME, f.URL, f.Size = fmt.Sprintf("voice-%d.wav", i+1), "audio/wav", a.WAV, 0

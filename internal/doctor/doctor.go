@@ -22,6 +22,7 @@ func Run(ctx context.Context, environ []string, report func(Finding)) {
 	d.findRunning(ctx)
 	d.checkModel(ctx)
 	d.checkFallbacks(ctx)
+	d.checkTranscription(ctx)
 	d.checkMCP(ctx)
 	if d.cfg.Temporal.Address != "" {
 		d.checkTemporal(ctx)

@@ -37,6 +37,9 @@ type File struct {
 	MIME string `json:"mime"`
 	Size int64  `json:"size"` // bytes
 	URL  string `json:"url"`  // where the channel fetches it
+	// Transcribed is set for audio if what is said in it is in the message's text: the
+	// platform transcribed it.
+	Transcribed bool `json:"transcribed,omitempty"`
 }
 
 // Enriched is the data that a channel adds to a message after it was accepted.
@@ -54,6 +57,8 @@ type SavedFile struct {
 	Name string `json:"name"`
 	MIME string `json:"mime"`
 	Path string `json:"path"` // in the workspace, which may be elsewhere on another machine
+	// Transcribed is that of the [File].
+	Transcribed bool `json:"transcribed,omitempty"`
 }
 
 // Route returns where the message's reply goes.

@@ -43,6 +43,10 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 	for _, name := range approvals.Unmatched(tools.Names()) {
 		n.log.Warn("an approval rule has no effect: no tool has this name", "tool", name, "tools", tools.Names())
 	}
+	transcribe, err := n.transcribe()
+	if err != nil {
+		return nil, err
+	}
 	others := &models{cfg: n.Config, log: n.log, metrics: n.metrics}
 	n.onClose(others.close)
 	return activities.NewAgent(activities.AgentOptions{
@@ -59,7 +63,7 @@ func (n *Node) newAgent(outboxes map[string]*activities.Outbox) (*activities.Age
 		Jobs:      n.jobOptions(),
 		Channels: activities.ChannelOptions{
 			Enrichers: n.enrichers(), Outboxes: outboxes, Signal: n.dispatcher.Signal, IsOperator: isOperator,
-			Settings: chatSettings(n.Config.Channels),
+			Settings: chatSettings(n.Config.Channels), Transcribe: transcribe,
 		},
 		Metrics: n.metrics, Logger: n.log,
 	})

@@ -226,6 +226,30 @@ func TestDoctorWarns(t *testing.T) {
 	})
 }
 
+func TestDoctorOnTranscription(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		status int
+		body   string
+		level  string
+		want   string
+	}{
+		{"a service that has the model", http.StatusOK, `{"data":[{"id":"whisper-large-v3"}]}`, "ok", "transcribed by whisper-large-v3"},
+		{"a service without it", http.StatusOK, `{"data":[{"id":"other"}]}`, "warn", "does not list the model"},
+		{"a key that is wrong", http.StatusUnauthorized, `{"error":{"message":"bad key"}}`, "fail", "the key is rejected"},
+		{"a service without a list", http.StatusNotFound, "no", "ok", "were not checked"},
+		{"a service that fails", http.StatusBadGateway, "no", "fail", "tools.transcription.base_url"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			out, _ := examine(t, doctorHome(t.TempDir(), "HOLDFAST_TOOLS_TRANSCRIPTION_ENABLED=true",
+				"HOLDFAST_TOOLS_TRANSCRIPTION_BASE_URL="+answering(t, tt.status, tt.body)))
+			require.Contains(t, finding(t, out, tt.level, "voice"), tt.want)
+		})
+	}
+}
+
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)

@@ -21,7 +21,7 @@ func Escape(s string) string { return headings.ReplaceAllString(s, `$1\$2`) }
 
 // headings are the beginnings of Holdfast's own lines in prompts.
 var headings = regexp.MustCompile(`(?i)((?:^|[\n\r\v\f\x{85}\x{2028}\x{2029}])[\s\p{Cf}]*)([[［][\s\p{Cf}]*(?:` + strings.Join([]string{
-	"runtime context", "sender:", "earlier in this thread", "request", "attached:", "not available:",
+	"runtime context", "sender:", "earlier in this thread", "request", "attached:", "transcription of", "not available:",
 	"scheduled job", "this was scheduled", "heartbeat", "report of the subagent", "tell the user",
 }, "|") + `))`)
 

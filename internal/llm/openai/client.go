@@ -23,6 +23,7 @@ import (
 type Options struct {
 	Service      string        // the provider as the user knows it, for errors; "openai" when empty
 	BaseURL      string        // required: without /chat/completions
+	Setting      string        // of BaseURL, for errors; that of the provider when empty
 	APIKey       string        // sent as a bearer token; not sent when empty
 	Timeout      time.Duration // of a whole call; 10 minutes when 0
 	StallTimeout time.Duration // longest silence in a stream, including its start; 2 minutes when 0
@@ -60,6 +61,7 @@ func New(opts Options) (*Client, error) {
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("%s: the base URL must be an http or https URL", opts.Service)
 	}
+	opts.Setting = cmp.Or(opts.Setting, "providers."+opts.Service+".base_url")
 	opts.Timeout = cmp.Or(opts.Timeout, 10*time.Minute)
 	opts.StallTimeout = cmp.Or(opts.StallTimeout, 2*time.Minute)
 	if opts.NoStream {

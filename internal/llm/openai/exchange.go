@@ -45,6 +45,7 @@ type exchange struct {
 	noStream bool
 	extra    map[int]fields // replace those of the request's messages, by index
 	images   bool           // the request has images
+	whole    bool           // the answer is no stream, and is read as it is
 
 	timer   *time.Timer // ends the call after silence
 	silence time.Duration
@@ -70,7 +71,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	x.retryAfter = remote.RetryAfter(resp.Header, time.Now())
 	x.body = resp.Body
 	resp.Body = x
-	if resp.StatusCode >= 400 || req.Method == http.MethodGet {
+	if resp.StatusCode >= 400 || req.Method == http.MethodGet || x.whole {
 		resp.Body = readCloser{io.LimitReader(x, bodyLimit), x}
 		return resp, nil
 	}

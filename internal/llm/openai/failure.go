@@ -41,8 +41,8 @@ func (c *Client) failure(ctx, callCtx context.Context, x *exchange, err error) e
 	if said == nil {
 		out.Err = c.redact(err)
 		if isUnreachable(err) {
-			out.Err = c.redact(fmt.Errorf("%s cannot be reached: check that it runs, the network, and providers.%s.base_url (%w)",
-				c.base, c.opts.Service, remote.WithoutURL(err)))
+			out.Err = c.redact(fmt.Errorf("%s cannot be reached: check that it runs, the network, and %s (%w)",
+				c.base, c.opts.Setting, remote.WithoutURL(err)))
 		}
 		return out
 	}
