@@ -21,12 +21,13 @@ type Slack struct {
 	Path          string   `yaml:"path"`           // of the URL for events, buttons and commands
 	APIURL        string   `yaml:"api_url"`
 	AllowChannels []string `yaml:"allow_channels"` // Slack IDs; "*" for all
+	Reactions     []string `yaml:"reactions"`      // emoji, without colons, that ask the bot to deal with a message
 }
 
 func defaultSlack() Slack {
 	return Slack{
 		Platform: defaultPlatform(), Mode: SlackSocket, Listen: "127.0.0.1:8091", Path: "/slack", APIURL: "https://slack.com/api/",
-		AllowChannels: []string{},
+		AllowChannels: []string{}, Reactions: []string{},
 	}
 }
 
@@ -46,6 +47,9 @@ func (s *Slack) check(k *checker) {
 	k.ids("channels.slack.allow_users", s.AllowUsers, "*", "UWS", "U012ABC")
 	k.ids("channels.slack.allow_channels", s.AllowChannels, "*", "CGD", "C012ABC")
 	k.ids("channels.slack.allow_bots", s.AllowBots, "", "BAUW", "B012ABC")
+	for _, emoji := range s.Reactions {
+		k.when(emoji == "" || strings.ContainsAny(emoji, ": "), "channels.slack.reactions", "must be names of emoji without colons, such as robot_face, not %q", emoji)
+	}
 	if !s.Enabled {
 		return
 	}

@@ -77,6 +77,10 @@ func (p *platform) readEvent(payload []byte) (chat.Delivery, any, error) {
 		p.log.Info("event of another workspace ignored", "team", d.TeamID, "ours", self.TeamID)
 		return nil, nil, nil
 	}
+	if kind.Type == "reaction_added" {
+		news, err := p.readReaction(d.Event, self)
+		return news, nil, err
+	}
 	news, err := kind.read(d.Event, self)
 	return news, nil, err
 }

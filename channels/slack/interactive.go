@@ -29,10 +29,7 @@ type interaction struct {
 	Channel struct {
 		ID string `json:"id"`
 	} `json:"channel"`
-	Message struct {
-		TS       string `json:"ts"`
-		ThreadTS string `json:"thread_ts"`
-	} `json:"message"`
+	Message post     `json:"message"`
 	Actions []action `json:"actions"`
 }
 
@@ -52,11 +49,14 @@ func (p *platform) readInteraction(payload []byte) (chat.Delivery, error) {
 		return nil, err
 	}
 	click := i.click(self)
-	if click == nil {
+	asks := i.Type == "message_action" && i.CallbackID == askShortcut
+	switch {
+	case click == nil && !asks:
 		return nil, nil
-	}
-	if i.Channel.ID == "" || i.User.ID == "" {
+	case i.Channel.ID == "" || i.User.ID == "":
 		return nil, fmt.Errorf("%w: a click without channel or user", chat.ErrMalformed)
+	case asks:
+		return i.request(self), nil
 	}
 	return click, nil
 }

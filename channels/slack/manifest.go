@@ -18,6 +18,7 @@ import (
 type Manifest struct {
 	URL       string // https URL for [ModeHTTP]; empty for [ModeSocket]
 	AgentView bool   // list the app among Slack's agents
+	Reactions bool   // let people ask with a reaction
 }
 
 //go:embed manifest.yaml

@@ -25,6 +25,7 @@ type Options struct {
 	AllowBots     []string
 	Respond       string
 	RespondIn     map[string]string // by channel in lower case, where it is another
+	Reactions     []string          // emoji that ask us to deal with a message
 	Stream        bool
 	FileLimit     int64 // bytes of an attached file
 	Logger        *slog.Logger
