@@ -61,6 +61,8 @@ func (in *inbox) handle(ctx context.Context, d Delivery) (answer string, err err
 	switch d := d.(type) {
 	case *Post:
 		return "", in.post(ctx, d)
+	case *Change:
+		return "", in.change(ctx, d)
 	case *Click:
 		return "", in.click(ctx, d)
 	case *Command:

@@ -44,7 +44,7 @@ type Cursors interface {
 // after it accepted the deliveries, so that none is lost by a crash.
 type Fetch func(ctx context.Context, cursor string) (news []Delivery, next string, err error)
 
-// Delivery is a [Post], a [Click] or a [Command].
+// Delivery is a [Post], a [Change], a [Click] or a [Command].
 type Delivery interface{ origin() *Origin }
 
 // Origin is the origin of a delivery.
@@ -79,6 +79,14 @@ type Post struct {
 	Revision string
 	Replies  bool // its thread began with a message of ours
 	Own      bool // we wrote it
+}
+
+// Change is an edit of a message that was posted before, or its removal. The Origin is that
+// of the message as it is now, with its PlatformID.
+type Change struct {
+	Origin
+	Version string // identifies the change among those of the message
+	Deleted bool
 }
 
 // Click is a click on a [Button] or an equivalent, such as a shortcut.

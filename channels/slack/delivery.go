@@ -95,7 +95,10 @@ type eventKind struct {
 func (kind eventKind) read(event json.RawMessage, self Identity) (chat.Delivery, error) {
 	switch kind.Type {
 	case "message", "app_mention":
-		if !postSubTypes[kind.SubType] {
+		switch {
+		case kind.SubType == "message_changed", kind.SubType == "message_deleted":
+			return readChange(event, self)
+		case !postSubTypes[kind.SubType]:
 			return nil, nil
 		}
 		return readPost(event, self)
