@@ -98,7 +98,12 @@ func TestDraftThatCannotBeEdited(t *testing.T) {
 	eachCard(t, func(t *testing.T, fake []feishutest.Option) {
 		r := start(t, setup{fake: fake, idle: true})
 		at := chat.Place{Chat: feishutest.General}
-		for i, spoil := range []func(id string){r.Recall, func(string) { r.Skip(15 * 24 * time.Hour); r.ExpireTokens() }} {
+		for i, spoil := range []func(id string){
+			r.Recall,
+			func(string) { r.Fail(feishutest.CallPatch, 1, feishutest.Fault{Code: 230999}) },
+			func(string) { r.Fail(feishutest.CallPatch, 2, feishutest.Fault{Code: 230099}) },
+			func(string) { r.Skip(15 * 24 * time.Hour); r.ExpireTokens() },
+		} {
 			reply := outgoing("o"+string(rune('1'+i)), at.Chat, "whole")
 			id, err := feishu.PostDraft(r.ctx, r.channel, at, reply.ID, "half", "")
 			require.NoError(t, err)

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
@@ -104,12 +104,19 @@ type messageEvent struct {
 	} `json:"message"`
 }
 
-var (
-	// IDs of the platform begin with their kind. What else they have is not documented.
-	messageID = regexp.MustCompile(`^om_[A-Za-z0-9_-]{1,100}$`)
-	chatID    = regexp.MustCompile(`^oc_[A-Za-z0-9_-]{1,100}$`)
-	openID    = regexp.MustCompile(`^ou_[A-Za-z0-9_-]{1,100}$`)
-)
+// maxID bounds the length of an ID.
+const maxID = 100
+
+// isID reports whether a text is an ID of a kind: om_ of a message, oc_ of a chat, ou_ (open
+// ID) of a person. What follows is not documented.
+func isID(kind, id string) bool {
+	rest, is := strings.CutPrefix(id, kind)
+	return is && rest != "" && len(rest) <= maxID && strings.IndexFunc(rest, isOdd) < 0
+}
+
+func isOdd(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+}
 
 func (p *platform) readMessage(e envelope) (chat.Delivery, error) {
 	var event messageEvent
@@ -117,7 +124,7 @@ func (p *platform) readMessage(e envelope) (chat.Delivery, error) {
 		return nil, err
 	}
 	m, sender := event.Message, event.Sender.ID.OpenID
-	if !messageID.MatchString(m.ID) || !chatID.MatchString(m.Chat) || !openID.MatchString(sender) || m.Root != "" && !messageID.MatchString(m.Root) {
+	if !isID("om_", m.ID) || !isID("oc_", m.Chat) || !isID("ou_", sender) || m.Root != "" && !isID("om_", m.Root) {
 		return nil, fmt.Errorf("%w: a message without ID, chat or author", chat.ErrMalformed)
 	}
 	self, err := p.known()
@@ -189,7 +196,7 @@ func (p *platform) readClick(e envelope) (chat.Delivery, error) {
 	if err := decode(e.Event, &event); err != nil {
 		return nil, err
 	}
-	if !openID.MatchString(event.Operator.OpenID) || e.Header.EventID == "" {
+	if !isID("ou_", event.Operator.OpenID) || e.Header.EventID == "" {
 		return nil, fmt.Errorf("%w: a click without person or ID", chat.ErrMalformed)
 	}
 	var value buttonValue

@@ -25,7 +25,6 @@ const (
 	codeNoScope     = 99991672
 	codeRecalled    = 230011
 	codeDeleted     = 230110
-	codeTooOld      = 230031
 	codeBadCard     = 230099
 	codeNoAuthority = 41050 // the person is outside of the app's contact range
 )
@@ -53,8 +52,8 @@ var (
 		codeNoScope: "the app lacks a permission: add it and publish a new version", 99991679: "the app lacks a permission: add it and publish a new version",
 		230027: "the app lacks a permission: add it and publish a new version", 230006: "the app has no bot: add the bot capability and publish a new version",
 	}
-	// unchangeable: the message can never be edited.
-	unchangeable = map[int]bool{codeRecalled: true, codeDeleted: true, codeTooOld: true, 230072: true, 230075: true, 230054: true, 230001: true, 300313: true}
+	// unsayable: the content is refused, wherever it is.
+	unsayable = map[int]bool{230022: true, 230025: true, 230028: true}
 	// undeletable: the message is gone, or can never be deleted.
 	undeletable = map[int]bool{codeRecalled: true, codeDeleted: true, 230026: true, 230054: true, 230001: true}
 )
@@ -82,7 +81,7 @@ const maxRefusal = 64 << 10
 // read from its beginning.
 func (c *client) refusal(name string, response *http.Response) error {
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	if response.StatusCode == http.StatusOK && kind != "application/json" {
+	if response.StatusCode == http.StatusOK && (kind != "application/json" || name == methodDownload) { // a file may be JSON
 		return nil
 	}
 	head, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))

@@ -94,7 +94,7 @@ func (p *platform) container(ctx context.Context, at chat.Place) (url.Values, er
 		}
 		from = at.ReplyTo
 	}
-	if id == "" && messageID.MatchString(from) {
+	if id == "" && isID("om_", from) {
 		m, err := p.message(ctx, from)
 		if err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ func (p *platform) Indicates(context.Context, chat.Place) (chat.Indicates, error
 
 // Indicate implements [chat.Indicator]. The reaction goes when the answer comes.
 func (p *platform) Indicate(ctx context.Context, at chat.Place, what chat.Indication) error {
-	if !messageID.MatchString(at.ReplyTo) { // a click, which is no message
+	if !isID("om_", at.ReplyTo) { // a click, which is no message
 		return nil
 	}
 	path := "/open-apis/im/v1/messages/" + url.PathEscape(at.ReplyTo) + "/reactions"

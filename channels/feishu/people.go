@@ -19,7 +19,7 @@ func (p *platform) Who(ctx context.Context, id string) (chat.Profile, error) {
 
 // look looks up a person or a chat.
 func (p *platform) look(ctx context.Context, id string) (chat.Profile, error) {
-	if chatID.MatchString(id) {
+	if isID("oc_", id) {
 		found, err := p.chat(ctx, id)
 		return chat.Profile{Name: found.Name}, err
 	}
@@ -58,12 +58,12 @@ func (p *platform) chat(ctx context.Context, id string) (group, error) {
 // Recipient implements [chat.Addresses].
 func (*platform) Recipient(_ context.Context, to string) (chat.Recipient, error) {
 	name := strings.TrimLeft(to, "@#")
-	return chat.Recipient{Name: name, Person: strings.HasPrefix(to, "@") || openID.MatchString(name)}, nil
+	return chat.Recipient{Name: name, Person: strings.HasPrefix(to, "@") || isID("ou_", name)}, nil
 }
 
 // FindChat implements [chat.Addresses].
 func (p *platform) FindChat(ctx context.Context, name string) (*chat.Chat, error) {
-	if chatID.MatchString(name) {
+	if isID("oc_", name) {
 		found, err := p.chat(ctx, name)
 		if errors.Is(err, channels.ErrGone) {
 			return nil, nil
@@ -130,7 +130,7 @@ func (p *platform) pages(ctx context.Context, path, tooLong string, use func(lis
 
 // FindPeople implements [chat.Addresses]: by open ID, or by the name of somebody seen.
 func (p *platform) FindPeople(_ context.Context, name string) ([]chat.Person, error) {
-	if openID.MatchString(name) {
+	if isID("ou_", name) {
 		return []chat.Person{{ID: name}}, nil
 	}
 	if id := p.people.Named(name, true); id != "" {
@@ -150,9 +150,9 @@ const (
 // Locate implements [channels.Locator].
 func (*platform) Locate(_ context.Context, chat, thread string) (string, error) {
 	switch {
-	case !chatID.MatchString(chat) && !openID.MatchString(chat):
+	case !isID("oc_", chat) && !isID("ou_", chat):
 		return "", channels.MalformedError{What: "chat", Value: chat, Want: chatForm}
-	case thread != "" && !messageID.MatchString(thread):
+	case thread != "" && !isID("om_", thread):
 		return "", channels.MalformedError{What: "thread", Value: thread, Want: threadForm}
 	}
 	return chat, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // The names of methods that have a rate limit of their own for each chat.
@@ -81,11 +82,11 @@ func (p *platform) send(ctx context.Context, at chat.Place, part int, b body) (i
 
 // replyTargets returns the messages that a message may be sent as a reply to, best first.
 func replyTargets(at chat.Place, part int) (targets []string) {
-	quotes := messageID.MatchString(at.ReplyTo) && !IsDirect(at.Chat)
+	quotes := isID("om_", at.ReplyTo) && !IsDirect(at.Chat)
 	if quotes && (at.Thread != "" || part <= 1) {
 		targets = append(targets, at.ReplyTo)
 	}
-	if at.Thread != "" && !slices.Contains(targets, at.Thread) && messageID.MatchString(at.Thread) {
+	if at.Thread != "" && !slices.Contains(targets, at.Thread) && isID("om_", at.Thread) {
 		targets = append(targets, at.Thread)
 	}
 	return targets
@@ -119,6 +120,9 @@ func (p *platform) Edit(ctx context.Context, at chat.Place, id string, msg chat.
 	if code(err) == codeBadCard {
 		err = p.patch(ctx, at, id, plainCard(at, msg))
 	}
+	if code(err) == codeBadCard {
+		err = fmt.Errorf("%w: %w", chat.ErrNoMessage, err)
+	}
 	return err
 }
 
@@ -127,7 +131,8 @@ func (p *platform) patch(ctx context.Context, at chat.Place, id string, card obj
 		name: methodEdit, verb: http.MethodPatch, path: "/open-apis/im/v1/messages/" + url.PathEscape(id), chat: at.Chat,
 		body: object{"content": encoded(card)},
 	}, nil)
-	if unchangeable[code(err)] {
+	// A message that cannot be edited makes way for another, whatever the reason.
+	if failed := remote.As(err); failed != nil && failed.Permanent() && !unsayable[code(err)] && code(err) != codeBadCard {
 		return fmt.Errorf("%w: %w", chat.ErrNoMessage, err)
 	}
 	return err

@@ -251,7 +251,7 @@ func TestEnrich(t *testing.T) {
 	r := start(t, setup{})
 	png := []byte("\x89PNG\r\n\x1a\n")
 	image := r.AddFile(feishutest.File{Kind: "image", Type: "image/jpeg", Content: png})
-	report := r.AddFile(feishutest.File{Kind: "file", Content: []byte("words")})
+	report := r.AddFile(feishutest.File{Kind: "file", Type: "application/json", Content: []byte(`{"code": 1}`)})
 	begun := r.Say(feishutest.Ben, feishutest.Topics, "what is this?").Message
 	post := fmt.Sprintf(`{"title":"","content":[[{"tag":"at","user_id":"@_user_1","user_name":"Holdfast"},{"tag":"text","text":" look"}],[{"tag":"img","image_key":%q}]]}`, image)
 	asked := r.said(r.Say(feishutest.Ana, feishutest.Topics, "", feishutest.As("post", post), feishutest.Mentioning(feishutest.Bot), feishutest.InTopic(begun)), 1)
@@ -271,7 +271,7 @@ func TestEnrich(t *testing.T) {
 	sent := r.said(r.Say(feishutest.Ana, "", "", feishutest.As("file", file)), 2)
 	got, err = r.channel.Enrich(r.ctx, channels.Enrichment{Message: sent, Save: channeltest.SaveTo(saved)})
 	require.NoError(t, err)
-	require.Equal(t, "words", saved["report.txt"])
+	require.Equal(t, `{"code": 1}`, saved["report.txt"], "no refusal")
 	require.Len(t, got.Files, 1)
 
 	sent.Files[0].URL = "https://a.b/c"

@@ -43,6 +43,7 @@ var livePlatforms = []struct {
 }{
 	{"slack", liveSlack},
 	{"telegram", liveTelegram},
+	{"feishu", liveFeishu},
 }
 
 // boundaries are the failpoints at which the program is killed, one after the other.
