@@ -228,6 +228,7 @@ type Channels struct {
 	Telegram Telegram `yaml:"telegram"`
 	Discord  Discord  `yaml:"discord"`
 	QQ       QQ       `yaml:"qq"`
+	WhatsApp WhatsApp `yaml:"whatsapp"`
 }
 
 // HTTP are the settings of the HTTP API.
@@ -296,6 +297,7 @@ func Default(home string) Config {
 			Discord:  defaultDiscord(),
 			DingTalk: defaultDingTalk(),
 			QQ:       defaultQQ(),
+			WhatsApp: defaultWhatsApp(),
 		},
 		Approvals: Approvals{Rules: []string{}, Timeout: 3 * day, Approvers: []string{}},
 		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},

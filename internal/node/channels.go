@@ -19,6 +19,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/telegram"
 	"github.com/holdfast-ai/holdfast/channels/webhook"
 	"github.com/holdfast-ai/holdfast/channels/wechat"
+	"github.com/holdfast-ai/holdfast/channels/whatsapp"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
 )
@@ -77,6 +78,10 @@ func Platforms(c config.Channels) []Platform {
 		{
 			qq.Name, c.QQ.Enabled, credential("a secret", c.QQ.Secret), qq.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return qq.New(qqOptions(c.QQ, log)) },
+		},
+		{
+			whatsapp.Name, c.WhatsApp.Enabled, credential("an access token", c.WhatsApp.AccessToken), whatsapp.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return whatsapp.New(whatsAppOptions(c.WhatsApp, log)) },
 		},
 		{
 			email.Name, c.Email.Enabled, credential("a password", c.Email.Password), email.IsDirect,
