@@ -59,6 +59,23 @@ func TestErrorsContainTheirPosition(t *testing.T) {
 			},
 		},
 		{
+			"Telegram's token and IDs", "channels: {telegram: {token: 'secret', webhook_secret: 'a b', allow_users: ['@ana', '123', '*'], allow_groups: ['#ops', '-100123'], allow_bots: ['*']}}", nil,
+			[]string{
+				`config:1: channels.telegram.token: must be the bot's token, such as 123456789:AAE…`,
+				`config:1: channels.telegram.webhook_secret: must have 1 to 256 letters, digits, - or _`,
+				`config:1: channels.telegram.allow_users: has "@ana"; must be the IDs of people, such as 123456789 (not names, which change), or "*" for all`,
+				`config:1: channels.telegram.allow_groups: has "#ops"; must be the IDs of groups, such as -1001234567890, or "*" for all`,
+				`config:1: channels.telegram.allow_bots: has "*"; must be the IDs of bots, such as 123456789`,
+			},
+		},
+		{
+			"Telegram without a token", "channels: {telegram: {enabled: true, mode: webhook}}", nil,
+			[]string{
+				`config: channels.telegram.token: must be set, here or as TELEGRAM_BOT_TOKEN; see docs/telegram.md`,
+				`config: channels.telegram.webhook_url: must be set for mode: webhook, to the https URL at which Telegram reaches channels.telegram.listen`,
+			},
+		},
+		{
 			"names for Slack's IDs", "channels: {slack: {allow_users: ['@ana', U012ABC, '*'], allow_channels: ['#ops'], allow_bots: ['*']}}", nil,
 			[]string{
 				`config:1: channels.slack.allow_users: has "@ana"; must be Slack IDs, such as U012ABC, or "*" for all`,

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"regexp"
@@ -20,6 +21,10 @@ func content(msg chat.Message) (formatted, plain string) {
 	note := strings.TrimSpace(msg.Note)
 	formatted = render(msg.Text)
 	plain = plainOf(formatted)
+	if strings.TrimSpace(plain+note) == "" { // such as the address of a link that is not there
+		plain = cmp.Or(strings.TrimSpace(msg.Text), "…")
+		formatted = escape(plain)
+	}
 	if note == "" && chat.UTF16(plain) <= textLimit {
 		return formatted, plain
 	}

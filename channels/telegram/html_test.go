@@ -60,6 +60,16 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
+func TestWhatHasNoTextIsSentAsItIs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"[a]: http://b": "[a]: http://b", " ": "…", "": "…"} {
+		_, plain := telegram.Content(chat.Message{Text: text})
+		require.Equal(t, want, plain)
+	}
+	_, plain := telegram.Content(chat.Message{Note: "is thinking…"})
+	require.Equal(t, "is thinking…", plain)
+}
+
 func TestWhatIsTooLongIsCut(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("🦆", 3000) + " end"

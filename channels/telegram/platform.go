@@ -87,15 +87,15 @@ func (p *platform) Identify(ctx context.Context) (chat.Self, error) {
 
 // whoAmI asks Telegram who the token belongs to, and remembers the answer.
 func (p *platform) whoAmI(ctx context.Context) (user, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.self != nil {
-		return *p.self, nil
+	if self, known := p.known(); known {
+		return self, nil
 	}
 	var self user
 	if err := p.call(ctx, "getMe", nil, &self); err != nil {
 		return user{}, err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.self = &self
 	return self, nil
 }

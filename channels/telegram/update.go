@@ -14,6 +14,9 @@ import (
 // maxDate bounds times, in seconds: dates have years of four digits.
 const maxDate = 1 << 37
 
+// maxAlbums bounds the groups whose last album is remembered.
+const maxAlbums = 1_000
+
 // parse parses an update. d is nil if it asks for nothing. A field that is not of the type
 // that we know is left out.
 func (p *platform) parse(payload []byte) (u update, d chat.Delivery, err error) {
@@ -96,6 +99,9 @@ func (p *platform) mentioned(m *message, self user) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if mentioned {
+		if len(p.albums) >= maxAlbums {
+			clear(p.albums)
+		}
 		p.albums[m.Chat.ID] = m.Album // its other pictures have no text
 	}
 	return p.albums[m.Chat.ID] == m.Album

@@ -181,6 +181,13 @@ func (s *Server) Webhook() string {
 	return s.webhook.url
 }
 
+// WebhookFailure says why the last update was not delivered; empty: it was, or none is set.
+func (s *Server) WebhookFailure() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.webhook.failure
+}
+
 // again is the pause before an update is posted again.
 const again = 30 * time.Millisecond
 
@@ -205,7 +212,7 @@ func (s *Server) deliver(ctx context.Context) {
 		}
 		var pause <-chan time.Time
 		if failed {
-			pause = time.After(again)
+			pause, changed = time.After(again), nil
 		}
 		select {
 		case <-changed:
@@ -251,6 +258,7 @@ func (s *Server) post(ctx context.Context, d *Delivery) bool {
 	defer s.mu.Unlock()
 	if failure != "" {
 		s.webhook.failure, s.webhook.failedAt = failure, s.now().Unix()
+		s.change()
 		return false
 	}
 	s.queue = slices.DeleteFunc(s.queue, func(q *Delivery) bool { return q == d })
