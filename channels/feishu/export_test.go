@@ -11,6 +11,9 @@ import (
 // Tune changes the timing of a channel that is not used yet.
 func Tune(c *Channel, pace chat.Pace, pings time.Duration) {
 	c.pings = pings
+	if pings != 0 {
+		c.silence = 5 * pings
+	}
 	c.platform.pace = pace
 	c.Outbound = chat.NewOutbound(c.platform, chat.OutboundOptions{Drafts: c.o.Stream, Logger: c.log})
 }

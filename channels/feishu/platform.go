@@ -32,6 +32,7 @@ type platform struct {
 	webhook *chat.Webhook // of ModeWebhook
 	pace    chat.Pace     // zero fields: the core's default
 	pings   time.Duration // between two pings; 0: as the platform says
+	silence time.Duration // after a ping that means that the connection is dead
 
 	store   channels.Store // nil: direct chats are remembered by this process only
 	directs memo           // chat IDs of direct chats, by open ID
@@ -45,7 +46,7 @@ type platform struct {
 }
 
 func newPlatform(o Options) *platform {
-	p := &platform{client: newClient(o), o: o, log: o.Logger, pace: chat.Pace{Part: partPause}}
+	p := &platform{client: newClient(o), o: o, log: o.Logger, pace: chat.Pace{Part: partPause}, silence: pongTimeout}
 	p.people = chat.NewPeople(p.look)
 	p.webhook = newWebhook(p)
 	return p

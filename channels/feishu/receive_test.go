@@ -1,8 +1,10 @@
 package feishu_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -106,7 +108,7 @@ func TestTwoQuickMessages(t *testing.T) {
 		const n = 10
 		var all []*feishutest.Delivery
 		for i := range n {
-			d := r.Say(feishutest.Ana, "", fmt.Sprint(i))
+			d := r.Say(feishutest.Ana, "", strconv.Itoa(i))
 			if mode == feishu.ModeWebhook { // which has no order of its own
 				require.NoError(t, d.Wait(r.ctx))
 			}
@@ -116,7 +118,7 @@ func TestTwoQuickMessages(t *testing.T) {
 			require.NoError(t, d.Wait(r.ctx))
 		}
 		for i, msg := range r.accepted(n) {
-			require.Equal(t, fmt.Sprint(i), msg.Text)
+			require.Equal(t, strconv.Itoa(i), msg.Text)
 		}
 	})
 }
@@ -181,7 +183,6 @@ func TestReconnect(t *testing.T) {
 	require.NoError(t, r.Say(feishutest.Ana, "", "before").Wait(r.ctx))
 	r.Down()
 	r.Fail(feishutest.CallEndpoint, 1, feishutest.Fault{Status: 502})
-	r.RefuseConnections(0)
 	d := r.Say(feishutest.Ana, "", "meanwhile")
 	r.Up()
 	require.NoError(t, d.Wait(r.ctx), "what was written meanwhile is delivered again")
@@ -191,9 +192,12 @@ func TestReconnect(t *testing.T) {
 
 func TestSilentConnection(t *testing.T) {
 	t.Parallel()
-	r := start(t, setup{pings: 20 * time.Millisecond})
+	r := start(t, setup{pings: 50 * time.Millisecond})
 	require.NoError(t, r.Await(r.ctx, func() bool { return len(r.Calls("ping")) > 2 }))
 	require.Len(t, r.Calls(feishutest.CallEndpoint), 1, "answers keep it")
+	r.MuteConnections()
+	require.NoError(t, r.Await(r.ctx, func() bool { return r.Connections() == 1 }), "one that says nothing is replaced")
+	require.Equal(t, "hello", r.said(r.Say(feishutest.Ana, "", "hello"), 1).Text)
 }
 
 func TestShutdown(t *testing.T) {
@@ -279,7 +283,7 @@ func TestMalformed(t *testing.T) {
 		r := start(t, setup{mode: mode})
 		valid := r.Say(feishutest.Ana, feishutest.General, "nothing for us").Payload
 		for i := range 500 {
-			payload := append([]byte(nil), valid...)
+			payload := bytes.Clone(valid)
 			payload[(i*7)%len(payload)] = byte(i)
 			d := r.Deliver("", payload[:len(payload)-i%40])
 			ctx, cancel := context.WithTimeout(r.ctx, time.Second)

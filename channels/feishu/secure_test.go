@@ -66,7 +66,7 @@ func TestForgedFloods(t *testing.T) {
 	t.Parallel()
 	r := start(t, setup{mode: feishu.ModeWebhook})
 	for i := range 1000 {
-		body := []byte(fmt.Sprintf(`{"encrypt":"%x","header":{"token":%d}}`, i, i))
+		body := fmt.Appendf(nil, `{"encrypt":"%x","header":{"token":%d}}`, i, i)
 		status, _, err := r.Post(r.ctx, body, r.Sign(body, time.Now()))
 		require.NoError(t, err)
 		require.Equal(t, http.StatusUnauthorized, status)

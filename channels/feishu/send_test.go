@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -133,7 +134,7 @@ func TestFindAmongMany(t *testing.T) {
 	r := start(t, setup{idle: true})
 	first := r.send(outgoing("o0", feishutest.General, "first"))
 	for i := range 120 {
-		r.Say(feishutest.Ana, feishutest.General, fmt.Sprint(i))
+		r.Say(feishutest.Ana, feishutest.General, strconv.Itoa(i))
 	}
 	found, err := r.channel.Find(r.ctx, outgoing("o0", feishutest.General, "first"))
 	require.NoError(t, err)

@@ -122,7 +122,7 @@ func (p *platform) connect(ctx, receiving context.Context, in chat.Inbox) error 
 	go s.ping(over)
 	p.log.Info("receiving", "service_id", service)
 	for {
-		_ = conn.SetReadDeadline(time.Now().Add(s.every + pongTimeout)) // fails only if it is closed, as does the read
+		_ = conn.SetReadDeadline(time.Now().Add(s.every + s.silence)) // fails only if it is closed, as does the read
 		kind, data, err := conn.ReadMessage()
 		if err != nil {
 			return &remote.Error{Service: Name, Err: fmt.Errorf("long connection: %w", err)}

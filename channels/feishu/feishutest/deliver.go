@@ -52,9 +52,6 @@ func Mentioning(people ...string) SayOption {
 // InTopic puts the message into the topic that a message began.
 func InTopic(root string) SayOption { return func(m *Message) { m.Root = root } }
 
-// Answering has the message quote another.
-func Answering(parent string) SayOption { return func(m *Message) { m.Parent = parent } }
-
 // As gives the message another type and content, as JSON.
 func As(kind, content string) SayOption {
 	return func(m *Message) { m.Type, m.Content = kind, content }
