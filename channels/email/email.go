@@ -40,6 +40,8 @@ type platform struct {
 	sent     sentMailbox
 	received *hourly // mails by sender
 	told     *hourly // notices to people
+	// greylisting is the pause after a temporary refusal, as servers expect it.
+	greylisting time.Duration
 }
 
 const (
@@ -66,7 +68,8 @@ func New(o Options) (*Channel, error) {
 	}
 	p := &platform{
 		o: o, log: o.Logger, slots: make(chan struct{}, maxConnections),
-		received: newHourly(cmp.Or(o.HourlyLimit, 30)), told: newHourly(maxNotices),
+		greylisting: time.Minute,
+		received:    newHourly(cmp.Or(o.HourlyLimit, 30)), told: newHourly(maxNotices),
 	}
 	access := chat.Access{Users: o.AllowUsers, Chats: []string{channels.Anyone}}
 	return &Channel{platform: p, Channel: chat.New(p, chat.Options{

@@ -1,5 +1,7 @@
 package email
 
+import "time"
+
 // Parse parses a mail as the receiver does, and returns its text and how many files it has.
 func Parse(raw []byte) (text string, files int) {
 	m := parse(raw)
@@ -8,3 +10,6 @@ func Parse(raw []byte) (text string, files int) {
 	p.postOf(&stored{mail: m})
 	return m.text, len(m.files)
 }
+
+// SetGreylisting sets the pause after a temporary refusal.
+func SetGreylisting(c *Channel, pause time.Duration) { c.greylisting = pause }

@@ -14,12 +14,8 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-const (
-	// sendTimeout bounds the sending of a mail.
-	sendTimeout = time.Minute
-	// greylisting is the pause after a temporary refusal, as servers expect it.
-	greylisting = time.Minute
-)
+// sendTimeout bounds the sending of a mail.
+const sendTimeout = time.Minute
 
 // submit sends a mail. The error has the status 0 if the mail may have been sent.
 func (p *platform) submit(ctx context.Context, to string, content []byte) error {
@@ -34,27 +30,27 @@ func (p *platform) submit(ctx context.Context, to string, content []byte) error 
 		if code(err) >= 500 {
 			return misconfigured("the SMTP server does not let us send", "channels.email.address", err)
 		}
-		return refusedMail("send", err)
+		return p.refused("send", err)
 	}
 	if err := client.Rcpt(to); err != nil {
 		if code(err) >= 500 {
 			return &remote.Error{Service: Name, Status: http.StatusBadRequest, Err: fmt.Errorf("%w: %s: %w", channels.ErrGone, to, err)}
 		}
-		return refusedMail("send to "+to, err)
+		return p.refused("send to "+to, err)
 	}
 	if p.o.BlindCopy && to != p.o.Address {
 		if err := client.Rcpt(p.o.Address); err != nil {
 			p.log.Warn("no blind copy is sent: if an answer of the server is lost, the mail may be sent twice", "err", err)
 		}
 	}
-	return deliver(client, content)
+	return p.deliver(client, content)
 }
 
 // deliver hands over the content of a mail.
-func deliver(client *smtp.Client, content []byte) error {
+func (p *platform) deliver(client *smtp.Client, content []byte) error {
 	data, err := client.Data()
 	if err != nil {
-		return refusedMail("send", err)
+		return p.refused("send", err)
 	}
 	if _, err := data.Write(content); err != nil {
 		return notSent(fmt.Errorf("send: %w", err)) // without its end it is not delivered
@@ -64,7 +60,7 @@ func deliver(client *smtp.Client, content []byte) error {
 		_ = client.Quit() // the mail is the server's now
 		return nil
 	case code(err) != 0:
-		return refusedMail("send", err)
+		return p.refused("send", err)
 	default:
 		return &remote.Error{Service: Name, Err: fmt.Errorf("send: no answer from the SMTP server: %w", err)}
 	}
@@ -123,14 +119,14 @@ func code(err error) int {
 	return 0
 }
 
-// refusedMail is the error of a mail that the server did not take.
-func refusedMail(what string, err error) error {
+// refused is the error of a mail that the server did not take.
+func (p *platform) refused(what string, err error) error {
 	failed := &remote.Error{Service: Name, Status: http.StatusBadRequest, Err: fmt.Errorf("%s: %w", what, err)}
 	switch c := code(err); {
 	case c == 0:
 		return notSent(failed.Err)
 	case c < 500:
-		failed.Status, failed.RetryAfter = http.StatusTooManyRequests, greylisting
+		failed.Status, failed.RetryAfter = http.StatusTooManyRequests, p.greylisting
 	}
 	return failed
 }

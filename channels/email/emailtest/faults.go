@@ -165,6 +165,10 @@ func (s session) List(w *imapserver.ListWriter, _ string, _ []string, options *i
 
 // Idle implements imapserver.Session. The library's forgets what happened just before.
 func (s session) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) error {
+	s.server.mu.Lock()
+	s.server.idles++
+	s.server.change()
+	s.server.mu.Unlock()
 	for {
 		if err := s.Poll(w, true); err != nil {
 			return err

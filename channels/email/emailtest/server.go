@@ -40,11 +40,11 @@ type Server struct {
 	// TLS is what a client needs to trust the servers.
 	TLS *tls.Config
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced at every change
-	sent     []Mail
-	sessions int // IMAP sessions that were begun
-	faults   faults
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced at every change
+	sent    []Mail
+	idles   int // how often a client began to wait for mail
+	faults  faults
 }
 
 // Mail is a mail that left for somebody else.
@@ -104,10 +104,6 @@ func (s *Server) serveIMAP(caps imap.CapSet) {
 	accounts.AddUser(s.user)
 	server := imapserver.New(&imapserver.Options{
 		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.sessions++
-			s.change()
 			return session{accounts.NewSession().(imapserver.SessionIMAP4rev2), s}, nil, nil
 		},
 		Caps: caps, InsecureAuth: true, Logger: log.New(io.Discard, "", 0),
@@ -171,10 +167,17 @@ func (s *Server) AwaitSent(ctx context.Context, n int) []Mail {
 	return s.Sent()
 }
 
-// AwaitSessions waits until n IMAP sessions were begun.
-func (s *Server) AwaitSessions(ctx context.Context, n int) {
+// Idles returns how often a client began to wait for mail.
+func (s *Server) Idles() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.idles
+}
+
+// AwaitIdle waits until a client began to wait for mail for the nth time.
+func (s *Server) AwaitIdle(ctx context.Context, n int) {
 	s.t.Helper()
-	require.NoError(s.t, s.until(ctx, func() bool { return s.sessions >= n }))
+	require.NoError(s.t, s.until(ctx, func() bool { return s.idles >= n }))
 }
 
 func (s *Server) until(ctx context.Context, reached func() bool) error {
