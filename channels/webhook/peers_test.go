@@ -100,3 +100,29 @@ func main() {
 		})
 	}
 }
+
+// The library of Standard Webhooks verifies what we send.
+func TestPeerStandardWebhooks(t *testing.T) {
+	dir := os.Getenv("HOLDFAST_PEERS")
+	require.NotEmpty(t, dir, "run this with `make peers`")
+	header, body := request(t)
+	const script = `
+const { Webhook } = require("standardwebhooks");
+const [secret, id, timestamp, signature] = process.argv.slice(1);
+const event = new Webhook(secret).verify(require("node:fs").readFileSync(0),
+  {"webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature});
+console.log(event.data.text);
+`
+	verify := func(body string) (string, error) {
+		command := exec.Command("node", "-e", script, webhooktest.Secret,
+			header.Get("webhook-id"), header.Get("webhook-timestamp"), header.Get("webhook-signature"))
+		command.Dir, command.Stdin = dir, strings.NewReader(body)
+		out, err := command.Output()
+		return string(out), err
+	}
+	text, err := verify(string(body))
+	require.NoError(t, err)
+	require.Equal(t, "Grüße & <all>\n", text)
+	_, err = verify(string(body) + " ")
+	require.Error(t, err)
+}
