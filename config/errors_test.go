@@ -59,6 +59,23 @@ func TestErrorsContainTheirPosition(t *testing.T) {
 			},
 		},
 		{
+			"names for Feishu's IDs", "channels: {feishu: {domain: china, allow_users: ['@ana', ou_1, '*'], allow_groups: [ops, oc_1], allow_bots: ['*']}}", nil,
+			[]string{
+				`config:1: channels.feishu.domain: must be one of feishu, lark, not "china"`,
+				`config:1: channels.feishu.allow_users: has "@ana"; must be IDs that begin with ou_, or "*" for all`,
+				`config:1: channels.feishu.allow_groups: has "ops"; must be IDs that begin with oc_, or "*" for all`,
+				`config:1: channels.feishu.allow_bots: has "*"; must be IDs that begin with ou_`,
+			},
+		},
+		{
+			"Feishu without credentials", "channels: {feishu: {enabled: true, mode: webhook}}", nil,
+			[]string{
+				"config: channels.feishu.app_id: must be set, here or as FEISHU_APP_ID; see docs/feishu.md",
+				"config: channels.feishu.app_secret: must be set, here or as FEISHU_APP_SECRET; see docs/feishu.md",
+				"config: channels.feishu.encrypt_key: must be set for mode: webhook, here or as FEISHU_ENCRYPT_KEY, or else channels.feishu.verification_token",
+			},
+		},
+		{
 			"Telegram's token and IDs", "channels: {telegram: {token: 'secret', webhook_secret: 'a b', allow_users: ['@ana', '123', '*'], allow_groups: ['#ops', '-100123'], allow_bots: ['*']}}", nil,
 			[]string{
 				`config:1: channels.telegram.token: must be the bot's token, such as 123456789:AAE…`,
