@@ -23,6 +23,8 @@ type livePlatform struct {
 	promise platformtest.Promise
 	// environ has the settings that connect the program, and let everybody in.
 	environ []string
+	// prepare sets up the home before the program runs first; nil: nothing is needed.
+	prepare func(h *home)
 	// ready waits until the program receives; nil: the platform keeps messages until it does.
 	ready func(ctx context.Context) error
 	// say has Ana write.
@@ -44,6 +46,8 @@ var livePlatforms = []struct {
 	{"slack", liveSlack},
 	{"telegram", liveTelegram},
 	{"feishu", liveFeishu},
+	{"wechat", liveWeChat},
+	{"dingtalk", liveDingTalk},
 }
 
 // boundaries are the failpoints at which the program is killed, one after the other.
@@ -107,6 +111,9 @@ func newStage(t *testing.T) *stage {
 	for _, row := range livePlatforms {
 		chat := &liveChat{name: row.name, livePlatform: row.start(t)}
 		s.chats = append(s.chats, chat)
+		if chat.prepare != nil {
+			chat.prepare(s.home)
+		}
 		s.environ = append(s.environ, chat.environ...)
 	}
 	return s

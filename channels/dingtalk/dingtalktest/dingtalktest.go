@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,8 +53,9 @@ type Server struct {
 	tickets     map[string]bool
 	tokens      map[string]bool
 	connections []*connection
-	next        int // index of the connection for the next delivery
-	deliveries  map[string]*Delivery
+	next        int                  // index of the connection for the next delivery
+	deliveries  map[string]*Delivery // by the ID of the push
+	said        []*Delivery          // in order
 	topics      map[string]bool
 	posts       []Post
 	cards       map[string]*Card
@@ -180,6 +182,9 @@ func (s *Server) Click(from, card, action string) *Delivery {
 // Deliver delivers data to one of the app's connections.
 func (s *Server) Deliver(topic, id, data string) *Delivery {
 	d := &Delivery{s: s, ID: id, topic: topic, data: data}
+	s.mu.Lock()
+	s.said = append(s.said, d)
+	s.mu.Unlock()
 	d.Again()
 	return d
 }
@@ -194,6 +199,42 @@ func (d *Delivery) Again() {
 	d.s.Send(map[string]any{"specVersion": "1.0", "type": "CALLBACK", "data": d.data, "headers": map[string]any{
 		"appId": "app", "contentType": "application/json", "messageId": push, "time": strconv.FormatInt(time.Now().UnixMilli(), 10), "topic": d.topic,
 	}})
+}
+
+// Retry delivers what was not acknowledged again and again, until the test ends.
+func (s *Server) Retry(t testing.TB, every time.Duration) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-time.After(every):
+			case <-ctx.Done():
+				return
+			}
+			for _, d := range s.unacknowledged() {
+				d.Again()
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+}
+
+// unacknowledged returns what was not answered with 200, in the order of its first push.
+func (s *Server) unacknowledged() (all []*Delivery) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.said {
+		if !slices.Contains(d.codes, http.StatusOK) {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // Codes returns the codes of the answers so far.
