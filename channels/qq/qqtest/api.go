@@ -186,7 +186,7 @@ func (s *Server) fill(m *Sent, body map[string]any) reply {
 	switch {
 	case m.Text == "" && m.Type != 7:
 		return refuse(http.StatusBadRequest, 50006, "消息为空")
-	case utf8.RuneCountInString(m.Text) > textLimit:
+	case utf8.RuneCountInString(m.Text) > s.textLimit:
 		return refuse(http.StatusBadRequest, 40054007, "消息长度超限")
 	case s.noLinks && link.MatchString(m.Text):
 		return refuse(http.StatusBadRequest, 40054010, "不允许发送URL")

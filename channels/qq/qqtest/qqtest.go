@@ -34,9 +34,6 @@ const (
 	OpsChat = "group/" + Ops
 )
 
-// textLimit is how many characters a message holds.
-const textLimit = 5000
-
 // Server is a QQ with one bot. Safe for concurrent use.
 type Server struct {
 	settings
@@ -95,6 +92,7 @@ type settings struct {
 	lasts     time.Duration // of a token
 	windows   map[string]time.Duration
 	replies   int // to a message
+	textLimit int // characters of a message
 	noLinks   bool
 	noFiles   bool
 	retries   []time.Duration
@@ -121,6 +119,9 @@ func Windows(direct, group time.Duration) Option {
 // Replies sets how often a message can be answered; default: QQ's five.
 func Replies(n int) Option { return func(o *settings) { o.replies = n } }
 
+// TextLimit sets how many characters a message holds; default: 5,000.
+func TextLimit(n int) Option { return func(o *settings) { o.textLimit = n } }
+
 // WithoutLinks refuses messages with links, as QQ does unless they are registered.
 func WithoutLinks() Option { return func(o *settings) { o.noLinks = true } }
 
@@ -145,7 +146,7 @@ func Start(t testing.TB, options ...Option) *Server {
 func New(options ...Option) (*Server, error) {
 	s := &Server{
 		settings: settings{
-			address: "127.0.0.1:0", heartbeat: 41 * time.Second, lasts: 2 * time.Hour, replies: 5,
+			address: "127.0.0.1:0", heartbeat: 41 * time.Second, lasts: 2 * time.Hour, replies: 5, textLimit: 5000,
 			windows: map[string]time.Duration{"user": time.Hour, "group": 5 * time.Minute},
 			retries: []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond},
 		},
