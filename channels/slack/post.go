@@ -103,8 +103,8 @@ var undeletable = map[string]bool{
 // errTooLong is the error of a text without blocks that a call does not take.
 var errTooLong = errors.New("too long without blocks")
 
-// send sends the content of a message: as blocks or, if Slack refuses those, as text alone,
-// of which the call takes limit characters.
+// send sends the content of a message: as blocks or, if Slack refuses those, as text alone.
+// The call takes limit characters of text.
 func (p *platform) send(msg chat.Message, limit int, send func(content ...slack.MsgOption) error) error {
 	markdown := msg.Text
 	if !msg.Draft {
@@ -120,7 +120,7 @@ func (p *platform) send(msg chat.Message, limit int, send func(content ...slack.
 	}
 	var err error
 	for _, body := range bodies {
-		err = send(metadata, slack.MsgOptionText(textOf(msg, markdown), false), slack.MsgOptionBlocks(blocksOf(msg, body)...))
+		err = send(metadata, slack.MsgOptionText(textOf(msg, markdown, limit), false), slack.MsgOptionBlocks(blocksOf(msg, body)...))
 		if !refusedBlocks[code(err)] {
 			return err
 		}
@@ -140,16 +140,17 @@ var refusedBlocks = map[string]bool{
 	"invalid_blocks": true, "invalid_blocks_format": true, "msg_blocks_too_long": true, "invalid_attachments": true,
 }
 
-// textOf returns the text for notifications and for clients without blocks.
-func textOf(msg chat.Message, markdown string) string {
-	text, note := mrkdwn(markdown), noteOf(msg)
+// textOf returns the text for notifications and for clients without blocks, of which the call
+// takes limit characters.
+func textOf(msg chat.Message, markdown string, limit int) string {
+	text, note := cutMarkup(render(markdown), limit), noteOf(msg)
 	switch {
 	case text == "":
 		return note
 	case msg.Draft || note == "":
 		return text
 	}
-	return cutMarkup(text, textLimit-len(note)-2) + "\n\n" + note
+	return cutMarkup(text, limit-len(note)-2) + "\n\n" + note
 }
 
 func noteOf(msg chat.Message) string {

@@ -110,7 +110,7 @@ func TestEveryPartFits(t *testing.T) {
 			posted := s.Posted()
 			require.Len(t, posted, len(parts))
 			for i, m := range posted {
-				require.LessOrEqual(t, utf8.RuneCountInString(m.Text), 4000)
+				require.LessOrEqual(t, utf8.RuneCountInString(m.Text), 40_000)
 				if parts[i].File == "" {
 					require.NotContains(t, string(m.Blocks), "…", "it was cut")
 					require.NotNil(t, m.Blocks)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -116,13 +117,25 @@ func lost(server *slacktest.Server, method string) int {
 	return count
 }
 
+// writtenIn returns what the blocks of a message say: the text of a long one is cut.
+func writtenIn(t *testing.T, m slacktest.Message) string {
+	t.Helper()
+	if m.Blocks == nil {
+		return m.Text
+	}
+	var blocks []struct{ Text string }
+	require.NoError(t, json.Unmarshal(m.Blocks, &blocks))
+	require.Len(t, blocks, 1)
+	return blocks[0].Text
+}
+
 // requireWhole checks that the parts of the long answer are in a thread, in order.
 func requireWhole(t *testing.T, server *slacktest.Server, thread string) {
 	t.Helper()
 	var text strings.Builder
 	files := 0
 	for _, m := range server.Thread(slacktest.General, thread)[1:] {
-		text.WriteString(m.Text + " ")
+		text.WriteString(writtenIn(t, m) + " ")
 		for _, f := range m.Files {
 			files++
 			require.Equal(t, strings.Repeat("fmt.Println(1)\n", 80), string(f.Content))
