@@ -75,3 +75,6 @@ func (o once) Receive(ctx context.Context, in chat.Inbox) error {
 	o.receive(ctx, in)
 	return nil
 }
+
+// SaveSeldom leaves storing the position to what cannot wait.
+func (c *Channel) SaveSeldom() { c.timing.save = time.Hour }

@@ -46,7 +46,9 @@ type feed struct {
 	from    snowflake        // the position when the session began
 	newest  snowflake        // the highest ID that was accepted
 	directs []string         // the one written in last first
-	stored  [2]string        // as the cursors have it
+
+	saving sync.Mutex
+	stored [2]string // what the cursors are
 }
 
 // lane has the messages of a channel that are to be accepted.
@@ -56,6 +58,7 @@ type lane struct {
 	queue          []*message
 	behind         bool // messages after it are to be read from the history
 	archive        bool // threads may have been archived since
+	unknown        bool // it is a direct chat that is not stored yet
 }
 
 // openFeed returns a feed at the stored position; at the present if there is none.
@@ -135,12 +138,10 @@ func (f *feed) catchUp(ctx context.Context, c channel) {
 func (f *feed) live(ctx context.Context, m *message) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if m.GuildID == "" {
-		f.remember(m.ChannelID)
-	}
+	known := m.GuildID != "" || f.remember(m.ChannelID)
 	l := f.lanes[m.ChannelID]
 	if l == nil {
-		l = &lane{guild: m.GuildID, channel: m.ChannelID, after: m.id - 1}
+		l = &lane{guild: m.GuildID, channel: m.ChannelID, after: m.id - 1, unknown: !known}
 		if !f.current[m.ChannelID] {
 			f.current[m.ChannelID] = true
 			l.after, l.behind = min(l.after, f.since()), true
@@ -152,13 +153,13 @@ func (f *feed) live(ctx context.Context, m *message) {
 	}
 }
 
-// remember puts a direct chat first among those that are read when a session begins.
-func (f *feed) remember(id string) {
-	if len(f.directs) > 0 && f.directs[0] == id {
-		return
-	}
+// remember puts a direct chat first among those that are read when a session begins, and
+// reports whether it was one of them.
+func (f *feed) remember(id string) (known bool) {
+	known = slices.Contains(f.directs, id)
 	f.directs = append([]string{id}, slices.DeleteFunc(f.directs, func(other string) bool { return other == id })...)
 	f.directs = f.directs[:min(len(f.directs), maxDirects)]
+	return known
 }
 
 // since is after which message the channels are read when a session begins: an earlier one
@@ -179,6 +180,8 @@ func (f *feed) position() snowflake {
 
 // save stores the position if it has changed.
 func (f *feed) save(ctx context.Context) {
+	f.saving.Lock()
+	defer f.saving.Unlock()
 	f.mu.Lock()
 	now := [2]string{f.position().String(), strings.Join(f.directs, " ")}
 	f.mu.Unlock()
@@ -199,6 +202,9 @@ func (f *feed) save(ctx context.Context) {
 func (f *feed) start(ctx context.Context, l *lane) {
 	f.lanes[l.channel] = l
 	f.running.Go(func() {
+		if l.unknown {
+			f.save(ctx) // before anything else is read from it only once somebody writes there again
+		}
 		for {
 			news, over, err := f.next(ctx, l)
 			if err != nil || over {

@@ -289,3 +289,15 @@ func TestCommandsAreRegisteredOnce(t *testing.T) {
 	b.settled()
 	require.Len(t, b.Calls("POST", "/commands"), before)
 }
+
+func TestADirectChatIsKnownBeforeItsFirstMessageIsAccepted(t *testing.T) {
+	t.Parallel()
+	b := newBot(t, settings{})
+	b.channel.SaveSeldom()
+	b.run()
+	require.NoError(t, b.AwaitSessions(b.ctx, 1, 0))
+	direct := b.Direct(discordtest.Ana)
+	b.Say(discordtest.Ana, direct, "hello")
+	b.accepted(1)
+	require.Equal(t, direct, b.cursor("directs"))
+}

@@ -45,6 +45,7 @@ var livePlatforms = []struct {
 }{
 	{"slack", liveSlack},
 	{"telegram", liveTelegram},
+	{"discord", liveDiscord},
 	{"feishu", liveFeishu},
 	{"wechat", liveWeChat},
 	{"dingtalk", liveDingTalk},
