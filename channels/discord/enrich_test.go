@@ -132,7 +132,6 @@ func TestRecipients(t *testing.T) {
 		"nothing":                       {discordtest.Ana, "", "neither a channel nor a person"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			chat, err := b.channel.Resolve(b.ctx, test.sender, test.to)
 			if err != nil {
 				require.ErrorContains(t, err, test.want)

@@ -109,7 +109,7 @@ func (p *platform) post(m *message, in channel) (*chat.Post, error) {
 // mentions reports whether a message mentions us: by name, by our role, or as the answer to
 // a message of ours.
 func (p *platform) mentions(m *message, self string) bool {
-	return slices.ContainsFunc(m.Mentions, func(u user) bool { return u.ID == self }) ||
+	return strings.Contains(m.Content, "<@"+self+">") || slices.ContainsFunc(m.Mentions, func(u user) bool { return u.ID == self }) ||
 		slices.ContainsFunc(m.MentionRoles, p.announced.isOurRole) || m.Referenced != nil && m.Referenced.Author.ID == self
 }
 

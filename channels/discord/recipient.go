@@ -36,10 +36,13 @@ func (p *platform) FindChat(ctx context.Context, name string) (*chat.Chat, error
 	if _, isID := parseID(name); isID {
 		var c channel
 		err := p.call(ctx, request{method: http.MethodGet, route: "/channels/%s", ids: []string{name}}, &c)
-		if failed := remote.As(err); failed != nil && failed.Permanent() || c.GuildID == "" || c.isThread() {
+		switch failed := remote.As(err); {
+		case failed != nil && !failed.Permanent():
+			return nil, err
+		case err != nil || c.GuildID == "" || c.isThread():
 			return nil, nil
 		}
-		return c.chat(), err
+		return c.chat(), nil
 	}
 	var found []channel
 	err := p.eachServer(ctx, func(guild string) error {

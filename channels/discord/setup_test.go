@@ -21,7 +21,7 @@ import (
 
 // deadline is generous: it is reached only by what hangs.
 const (
-	deadline = 30 * time.Second
+	deadline = time.Minute
 	tick     = 2 * time.Millisecond
 )
 

@@ -3,6 +3,7 @@ package discordtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -229,7 +230,9 @@ func (s *Server) Messages(channel string) []Message {
 	defer s.mu.Unlock()
 	var all []Message
 	for _, m := range s.messages[channel] {
-		all = append(all, *m)
+		copied := *m
+		copied.Reactions = maps.Clone(m.Reactions)
+		all = append(all, copied)
 	}
 	return all
 }
