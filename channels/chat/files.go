@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net/http"
 	"path"
+	"strings"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
@@ -74,21 +76,28 @@ func (w *enrichment) save(ctx context.Context, files Files, f domain.File, name 
 	case err != nil:
 		return saved, fmt.Errorf("save the file %s: %w", name, err)
 	}
+	if kind := http.DetectContentType(content.head); strings.HasPrefix(f.MIME, "image/") && strings.HasPrefix(kind, "image/") {
+		f.MIME = kind // platforms that do not say it call every picture a JPEG
+	}
 	return domain.SavedFile{Name: name, MIME: cmp.Or(f.MIME, mime.TypeByExtension(path.Ext(name)), "application/octet-stream"), Path: at, Transcribed: f.Transcribed}, nil
 }
 
 var errTooLarge = errors.New("the file is too large")
 
-// bounded reads at most left bytes and records what went wrong.
+// bounded reads at most left bytes and records how they begin and what went wrong.
 type bounded struct {
 	from io.Reader
 	left int64
+	head []byte
 	err  error
 }
+
+const headSize = 512 // bytes, by which a type is recognized
 
 // Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
+	b.head = append(b.head, p[:min(n, headSize-len(b.head))]...)
 	if b.left -= int64(n); b.left < 0 {
 		err = errTooLarge
 	}

@@ -231,7 +231,7 @@ func TestFilesIn(t *testing.T) {
 	t.Parallel()
 	s := open(t, channeltest.NewBackend(nil), nil).run()
 	big := s.Store(4, "big.txt", []byte(strings.Repeat("x", 2<<20)))
-	s.Say(wechattest.Ana, "", wechattest.Items(s.Store(4, "../notes.txt", []byte("hello")), s.Store(2, "", []byte("jpeg")), big,
+	s.Say(wechattest.Ana, "", wechattest.Items(s.Store(4, "../notes.txt", []byte("hello")), s.Store(2, "", []byte("\x89PNG\r\n\x1a\n")), big,
 		map[string]any{"type": 4, "file_item": map[string]any{"file_name": "evil.txt", "media": map[string]any{"full_url": "http://192.0.2.1/x"}}}))
 	msg := s.accepted(1)[0]
 	require.Empty(t, msg.Text)
@@ -239,8 +239,9 @@ func TestFilesIn(t *testing.T) {
 	saved := map[string]string{}
 	out, err := s.channel.Enrich(s.ctx, channels.Enrichment{Message: msg, Save: channeltest.SaveTo(saved)})
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{"notes.txt": "hello", "image.jpg": "jpeg"}, saved)
+	require.Equal(t, map[string]string{"notes.txt": "hello", "image.jpg": "\x89PNG\r\n\x1a\n"}, saved)
 	require.Len(t, out.Files, 2)
+	require.Equal(t, "image/png", out.Files[1].MIME, "WeChat does not say it")
 	require.Equal(t, []string{"big.txt (2 MB) is larger than 1 MB", "evil.txt is not stored by WeChat"}, out.Notes)
 
 	s.Forget()
