@@ -29,7 +29,6 @@ type channel struct {
 // The types of channels that are treated in a way of their own.
 const (
 	typeDirect       = 1
-	typeGroupDirect  = 3
 	typeCategory     = 4
 	typeAnnouncement = 5
 	typeThread       = 10 // to typePrivateThread

@@ -83,9 +83,6 @@ func WithFile(name, kind, content string) SayOption {
 	return func(s *Server, m *Message) { s.attach(m, name, kind, []byte(content)) }
 }
 
-// WithID gives a message an ID.
-func WithID(id string) SayOption { return func(_ *Server, m *Message) { m.ID = id } }
-
 // At makes a message one of a time in the past.
 func At(t time.Time) SayOption { return func(s *Server, m *Message) { m.ID = s.mintAt(t) } }
 
