@@ -82,7 +82,7 @@ func (o *Outbox) conclude(ctx context.Context, id string) {
 	if turn.Outbox != "" {
 		return
 	}
-	if draft, err := o.store.Draft(ctx, id); err == nil {
+	if draft, err := o.store.TakeDraft(ctx, id); err == nil { // one that is being posted is then removed by who posts it
 		_ = o.discard(ctx, draft)
 	}
 }
