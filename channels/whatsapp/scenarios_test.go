@@ -46,7 +46,7 @@ type scenario struct {
 func (s *scenario) open(t *testing.T) platformtest.Channel {
 	o := whatsapp.Options{
 		PhoneNumberID: whatsapptest.PhoneNumberID, AccessToken: whatsapptest.AccessToken, AppSecret: whatsapptest.AppSecret,
-		VerifyToken: whatsapptest.VerifyToken, Listen: "127.0.0.1:0", Path: "/whatsapp", APIURL: s.APIURL(), ReportWait: 500 * time.Millisecond,
+		VerifyToken: whatsapptest.VerifyToken, Listen: "127.0.0.1:0", Path: "/whatsapp", APIURL: s.APIURL(), ReportWait: 1500 * time.Millisecond,
 	}
 	o.Users, o.FileLimit = []string{channels.Anyone}, 1<<20
 	c, err := whatsapp.New(o)

@@ -188,6 +188,11 @@ var errNotAcknowledged = errors.New("not acknowledged")
 // push posts a body to the webhook until it is acknowledged.
 func (s *Server) push(target string, body []byte) error {
 	for attempt := 0; ; attempt++ {
+		s.mu.Lock()
+		if s.target != "" {
+			target = s.target // another process may serve the address by now
+		}
+		s.mu.Unlock()
 		err := s.attempt(target, body)
 		if err == nil || attempt == len(s.retries) {
 			return err
