@@ -23,10 +23,11 @@ test: ## All tests
 	go test -shuffle=on ./...
 
 # SQLite is C in translation, which one goroutine runs at a time on each connection: the
-# detector finds nothing in it and takes half of the time of the tests that use it.
+# detector finds nothing in it and takes half of the time of the tests that use it. The
+# scenarios of the chat platforms run whole workflows, against the clock.
 .PHONY: race
 race: ## Tests with the race detector, without the engine
-	go test -race -gcflags=modernc.org/sqlite/lib=-race=false -shuffle=on -timeout 30m $(RACE)
+	go test -race -gcflags=modernc.org/sqlite/lib=-race=false -shuffle=on -timeout 30m -skip '^TestScenarios' $(RACE)
 
 # Third-party servers and clients. emulate needs this version of node.
 PEERS := @copilotkit/aimock@1.43.0 @slack/bolt@5.1.0 emulate@0.12.2 node@22.23.3 \

@@ -29,12 +29,21 @@ func TestSetupOfAPlatformWithoutChecks(t *testing.T) {
 		access chat.Access
 		want   chat.Finding
 	}{
-		{"all in all", groups, chat.Access{Users: []string{"*"}, Chats: []string{"*"}},
-			chat.Passed("answers all people, in direct messages and in all groups it is invited to")},
-		{"some in some", groups, chat.Access{Users: []string{"1"}, Chats: []string{"2", "3"}},
-			chat.Passed("answers 1 person, in direct messages and in 2 groups it is invited to")},
-		{"nowhere else", groups, chat.Access{Users: []string{"1", "2"}},
-			chat.Passed("answers 2 people, only in direct messages since allow_groups is empty; look there")},
+		{
+			"all in all", groups,
+			chat.Access{Users: []string{"*"}, Chats: []string{"*"}},
+			chat.Passed("answers all people, in direct messages and in all groups it is invited to"),
+		},
+		{
+			"some in some", groups,
+			chat.Access{Users: []string{"1"}, Chats: []string{"2", "3"}},
+			chat.Passed("answers 1 person, in direct messages and in 2 groups it is invited to"),
+		},
+		{
+			"nowhere else", groups,
+			chat.Access{Users: []string{"1", "2"}},
+			chat.Passed("answers 2 people, only in direct messages since allow_groups is empty; look there"),
+		},
 		{"without groups", chat.Words{FindPerson: "ask them"}, chat.Access{Users: []string{"1"}}, chat.Passed("answers 1 person")},
 		{"nobody", groups, chat.Access{}, chat.Warned(`set channels.fake.allow_users and allow_groups to IDs, or ["*"] for all: ask them; look there; `+
 			"or let people send the bot a direct message, and allow them with the code in its reply: `holdfast pairing approve CODE`",

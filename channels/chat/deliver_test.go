@@ -64,14 +64,14 @@ func TestWhatIsDeliveredAtOnceStaysInOrder(t *testing.T) {
 	r := run(t, options(), backend, asIs)
 	var all []chat.Delivery
 	for i := range 20 {
-		all = append(all, post(func(p *chat.Post) { p.PlatformID, p.Text = fmt.Sprint("m", i), fmt.Sprint(i) }))
+		all = append(all, post(func(p *chat.Post) { p.PlatformID, p.Text = fmt.Sprint("m", i), strconv.Itoa(i) }))
 	}
 	backend.FailAccept(1)
 	require.Error(t, r.in.DeliverAll(r.ctx, all))
 	require.Empty(t, backend.Accepted(), "none overtakes the first")
 	require.NoError(t, r.in.DeliverAll(r.ctx, all))
 	for i, m := range backend.Accepted() {
-		require.Equal(t, fmt.Sprint(i), m.Text)
+		require.Equal(t, strconv.Itoa(i), m.Text)
 	}
 	require.Len(t, backend.Accepted(), 20)
 }

@@ -146,7 +146,8 @@ func TestEnrich(t *testing.T) {
 		got, err := enrich(t, &knowing{plain: newPlain()}, chat.RespondAll, files, time.Time{})
 		require.NoError(t, err)
 		require.Equal(t, []domain.SavedFile{
-			{Name: "a.txt", MIME: "text/plain", Path: "/media/a.txt"}, {Name: "A-2.txt", MIME: "text/plain", Path: "/media/A-2.txt"},
+			{Name: "a.txt", MIME: "text/plain", Path: "/media/a.txt"},
+			{Name: "A-2.txt", MIME: "text/plain", Path: "/media/A-2.txt"},
 			{Name: "c.mp4", MIME: "video/mp4", Path: "/media/c.mp4"},
 		}, got.Files)
 		require.Equal(t, []string{

@@ -17,7 +17,7 @@ func TestPacer(t *testing.T) {
 	paced := func() *chat.Pacer {
 		return &chat.Pacer{Service: "test", Of: func(string) chat.Rhythm { return chat.Rhythm{Every: time.Second, Burst: 3} }}
 	}
-	passed := func(p *chat.Pacer, ctx context.Context, of string) time.Duration { //nolint:revive // the subject comes first
+	passed := func(p *chat.Pacer, ctx context.Context, of string) time.Duration {
 		start := time.Now()
 		require.NoError(t, p.Wait(ctx, of))
 		return time.Since(start)

@@ -127,20 +127,20 @@ func failure(path string, response *http.Response, body []byte) error {
 		}
 		return false
 	}
-	wrap := func(status int, wait time.Duration, kind error) {
-		failed.Status, failed.RetryAfter, failed.Err = status, max(failed.RetryAfter, wait), fmt.Errorf("%w: %w", kind, failed.Err)
+	wrap := func(status int, kind error) {
+		failed.Status, failed.Err = status, fmt.Errorf("%w: %w", kind, failed.Err)
 	}
 	switch {
 	case failed.Status == http.StatusTooManyRequests, has("qpslimit", "throttl", "flowcontrol", "toomanyrequests"):
 		failed.Status, failed.RetryAfter = http.StatusTooManyRequests, cmp.Or(failed.RetryAfter, limitedFor)
 	case has("invalidauthentication", "invalidaccesstoken"), failed.Status == http.StatusUnauthorized && said.Code == "":
-		wrap(http.StatusServiceUnavailable, 0, errToken)
+		wrap(http.StatusServiceUnavailable, errToken)
 	case has("exist") && !has("notexist", "not_exist", "not.exist", "nonexist"):
-		wrap(http.StatusConflict, 0, errExists)
+		wrap(http.StatusConflict, errExists)
 	case has("card") && has("notexist", "not_exist", "not.exist", "notfound", "not.found"):
-		wrap(http.StatusNotFound, 0, errNoCard)
+		wrap(http.StatusNotFound, errNoCard)
 	case has("conversation", "robot", "staff", "user") && has("notexist", "not.exist", "notfound", "not.found", "invalid", "dismiss"):
-		wrap(http.StatusBadRequest, 0, channels.ErrGone)
+		wrap(http.StatusBadRequest, channels.ErrGone)
 	case failed.Permanent() && (said.Code == "" || has("accessdenied", "forbidden", "invalidclient", "appkey", "secret")):
 		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
 		failed.Err = fmt.Errorf("%w; check the app's credentials and permissions", failed.Err)

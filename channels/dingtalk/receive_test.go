@@ -2,9 +2,9 @@ package dingtalk_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -86,11 +86,11 @@ func TestAMessageIsAcknowledgedOnceItIsAccepted(t *testing.T) {
 		require.NoError(t, d.Wait(s.ctx))
 	}
 	for i := range 20 {
-		s.Say(dingtalktest.Ana, fmt.Sprint(i))
+		s.Say(dingtalktest.Ana, strconv.Itoa(i))
 	}
 	all := s.accepted(22)[2:]
 	for i, msg := range all {
-		require.Equal(t, fmt.Sprint(i), msg.Text, "in order")
+		require.Equal(t, strconv.Itoa(i), msg.Text, "in order")
 	}
 }
 
@@ -141,7 +141,7 @@ func TestMalformedDeliveries(t *testing.T) {
 	odd := []any{nil, true, -1, 1e300, "", "x", "\x00", []any{}, map[string]any{}, []any{nil, 1}, map[string]any{"richText": "x"}, map[string]any{"content": 3}}
 	fields := []string{"msgId", "conversationId", "senderStaffId", "senderId", "createAt", "msgtype", "text", "content", "conversationType"}
 	for range 1000 {
-		m := s.Message("stranger-"+fmt.Sprint(random.IntN(3)), "x")
+		m := s.Message("stranger-"+strconv.Itoa(random.IntN(3)), "x")
 		for range 1 + random.IntN(3) {
 			m[fields[random.IntN(len(fields))]] = odd[random.IntN(len(odd))]
 		}

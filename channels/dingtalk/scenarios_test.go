@@ -58,7 +58,7 @@ func (s *scenario) platform(method string) platformtest.Platform {
 			s.Fail(method, n, faulty.Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"1"}}})
 		},
 		Down: func() func() {
-			s.Server.Down()
+			s.Down()
 			return s.Up
 		},
 	}

@@ -79,7 +79,7 @@ func (p *platform) Receive(ctx context.Context, in chat.Inbox) error {
 		next, renew := context.WithCancel(ctx)
 		connections.Go(func() {
 			defer renew()
-			err := chat.Retry(ctx, p.o.Logger, "connecting to dingtalk", func(ctx context.Context) error { return p.connect(ctx, open, in, renew) }) //nolint:contextcheck // a connection ends after ctx, with its last answers
+			err := chat.Retry(ctx, p.o.Logger, "connecting to dingtalk", func(ctx context.Context) error { return p.connect(ctx, open, in, renew) })
 			if err != nil && ctx.Err() == nil {
 				p.o.Logger.Error("connecting to dingtalk failed, will try again", "err", err)
 				chat.Sleep(ctx, chat.LastPause)

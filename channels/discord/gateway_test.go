@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -132,7 +133,7 @@ func TestThreadsThatWereArchivedMeanwhileAreRead(t *testing.T) {
 	t.Parallel()
 	b := newBot(t, settings{})
 	away := time.Now().Add(-8 * 24 * time.Hour)
-	require.NoError(t, b.backend.SetCursor(b.ctx, discord.Name, "position", fmt.Sprint((away.UnixMilli()-1_420_070_400_000)<<22)))
+	require.NoError(t, b.backend.SetCursor(b.ctx, discord.Name, "position", strconv.FormatInt((away.UnixMilli()-1_420_070_400_000)<<22, 10)))
 	thread := b.OpenThread(discordtest.Ana, discordtest.General, "", "short-lived")
 	b.Say(discordtest.Ana, thread, discordtest.Mention+" a week ago", discordtest.At(time.Now().Add(-7*24*time.Hour)))
 	b.Archive(thread)

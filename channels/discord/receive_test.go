@@ -2,6 +2,7 @@ package discord_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,8 +26,10 @@ func TestWhatIsAnswered(t *testing.T) {
 		"another text":            {chat.RespondMention, inGeneral("hello"), ""},
 		"everyone":                {chat.RespondMention, inGeneral("@everyone hello"), ""},
 		"another text, to all":    {chat.RespondAll, inGeneral("hello"), "hello"},
-		"names": {chat.RespondAll, inGeneral("ask <@" + discordtest.Bob + "> in <#" + discordtest.Ops + "> <:wave:123> <a:hop:45>"),
-			"ask @Bob in #ops :wave: :hop:"},
+		"names": {
+			chat.RespondAll, inGeneral("ask <@" + discordtest.Bob + "> in <#" + discordtest.Ops + "> <:wave:123> <a:hop:45>"),
+			"ask @Bob in #ops :wave: :hop:",
+		},
 		"a direct message": {chat.RespondMention, func(b *bot) { b.Say(discordtest.Ana, b.Direct(discordtest.Ana), "hello") }, "hello"},
 		"an answer to us": {chat.RespondMention, func(b *bot) {
 			b.Say(discordtest.Ana, discordtest.General, "yes", discordtest.InReplyTo(b.Say(discordtest.Self, discordtest.General, "Really?").ID))
@@ -131,7 +134,7 @@ func TestOrderAndRedelivery(t *testing.T) {
 		for range 3 {
 			b.Redeliver(m)
 		}
-		want = append(want, fmt.Sprint(i))
+		want = append(want, strconv.Itoa(i))
 	}
 	b.accepted(20)
 	b.settled()

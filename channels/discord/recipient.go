@@ -39,8 +39,8 @@ func (p *platform) FindChat(ctx context.Context, name string) (*chat.Chat, error
 		switch failed := remote.As(err); {
 		case failed != nil && !failed.Permanent():
 			return nil, err
-		case err != nil || c.GuildID == "" || c.isThread():
-			return nil, nil
+		case failed != nil || c.GuildID == "" || c.isThread():
+			return nil, nil //nolint:nilerr // there is none
 		}
 		return c.chat(), nil
 	}

@@ -37,12 +37,12 @@ func (s *scenario) platform() platformtest.Platform {
 	return platformtest.Platform{
 		Name: discord.Name, Promise: platformtest.Exactly, Drafts: true, Files: true, Backlog: true,
 		Open: s.open, Listening: s.listening, Say: s.say, Redeliver: s.redeliver, Seen: s.seen, TextLimit: 2000,
-		LoseAnswers: func(n int) { s.Server.LoseAnswers("POST", "/messages", n) },
+		LoseAnswers: func(n int) { s.LoseAnswers("POST", "/messages", n) },
 		Limit: func(n int, wait time.Duration) {
 			s.Inject(discordtest.Fault{Method: "POST", Path: "/messages", Times: n, Status: 429, Wait: wait})
 		},
 		Down: func() func() {
-			s.Server.Down()
+			s.Down()
 			return s.Up
 		},
 	}

@@ -123,9 +123,16 @@ func TestAutomaticMail(t *testing.T) {
 		o.AllowUsers = []string{"*"}
 	})
 	for i, header := range []map[string]string{
-		{"Auto-Submitted": "auto-replied"}, {"Auto-Submitted": "auto-generated (why)"}, {"Auto-Submitted": "Auto-Notified; x=y"}, {"Precedence": "bulk"},
-		{"Precedence": "list"}, {"List-Id": "<l.example.com>"}, {"List-Unsubscribe": "<mailto:x@example.com>"}, {"X-Auto-Response-Suppress": "OOF, AutoReply"},
-		{"X-Autoreply": "yes"}, {"Return-Path": "<>"},
+		{"Auto-Submitted": "auto-replied"},
+		{"Auto-Submitted": "auto-generated (why)"},
+		{"Auto-Submitted": "Auto-Notified; x=y"},
+		{"Precedence": "bulk"},
+		{"Precedence": "list"},
+		{"List-Id": "<l.example.com>"},
+		{"List-Unsubscribe": "<mailto:x@example.com>"},
+		{"X-Auto-Response-Suppress": "OOF, AutoReply"},
+		{"X-Autoreply": "yes"},
+		{"Return-Path": "<>"},
 	} {
 		o.awaitRead(o.Say(emailtest.Letter{From: emailtest.Ana, ID: fmt.Sprintf("m%d@x", i), Text: "away", Header: header}))
 		require.Empty(t, o.backend.Accepted(), "%v", header)

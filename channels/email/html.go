@@ -2,6 +2,7 @@ package email
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -51,6 +52,7 @@ func textOf(source string) string {
 			w.start(tokens.Token())
 		case html.EndTagToken:
 			w.end(tokens.Token().DataAtom)
+		case html.CommentToken, html.DoctypeToken:
 		}
 	}
 }
@@ -79,7 +81,7 @@ func (w *textWriter) start(t html.Token) {
 		return
 	}
 	w.block(kind)
-	switch kind {
+	switch kind { //nolint:exhaustive // the others have no effect
 	case atom.Blockquote:
 		w.quotes = min(w.quotes+1, maxQuotes)
 	case atom.Pre:
@@ -99,8 +101,8 @@ func (w *textWriter) start(t html.Token) {
 
 func (w *textWriter) end(kind atom.Atom) {
 	if w.hidden > 0 {
-		for i := len(w.hides) - 1; i >= 0; i-- { // elements within may lack an end
-			if w.hides[i] == kind {
+		for i, v := range slices.Backward(w.hides) { // elements within may lack an end
+			if v == kind {
 				w.hides = w.hides[:i]
 				w.hidden = i
 				break
@@ -108,7 +110,7 @@ func (w *textWriter) end(kind atom.Atom) {
 		}
 		return
 	}
-	switch kind {
+	switch kind { //nolint:exhaustive // the others have no effect
 	case atom.Blockquote:
 		w.quotes = max(0, w.quotes-1)
 	case atom.Pre:

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/emersion/go-message"
@@ -240,7 +241,7 @@ func (r *partReader) addFile(e *message.Entity, kind, name string) {
 	if name == "" || name == "." || name == "/" {
 		name = fmt.Sprintf("file-%d%s", len(r.files)+1, extensions[kind])
 	}
-	f := domain.File{ID: fmt.Sprint(len(r.files) + 1), Name: name, MIME: kind, Size: int64(len(content))}
+	f := domain.File{ID: strconv.Itoa(len(r.files) + 1), Name: name, MIME: kind, Size: int64(len(content))}
 	r.files = append(r.files, file{File: f, content: content})
 }
 

@@ -229,8 +229,12 @@ func TestCommands(t *testing.T) {
 	t.Parallel()
 	o := receiving(t, nil)
 	for i, test := range []struct{ text, want string }{
-		{"/stop", "/stop"}, {"Stop.", "/stop"}, {"/model openai/gpt-5\n-- \nAna\nExample Inc.", "/model openai/gpt-5"}, {"new\n\n-- \nAna", "/new"},
-		{"please stop", "please stop"}, {"approve\n\nOn Monday, Holdfast wrote:\n> May I?", "/approve"},
+		{"/stop", "/stop"},
+		{"Stop.", "/stop"},
+		{"/model openai/gpt-5\n-- \nAna\nExample Inc.", "/model openai/gpt-5"},
+		{"new\n\n-- \nAna", "/new"},
+		{"please stop", "please stop"},
+		{"approve\n\nOn Monday, Holdfast wrote:\n> May I?", "/approve"},
 	} {
 		msg := o.say(emailtest.Letter{ID: fmt.Sprintf("m%d@x", i), Refers: []string{"root@x"}, Text: test.text})
 		require.Equal(t, test.want, msg.Text)
@@ -250,8 +254,11 @@ func TestApproval(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, found.Posted)
 	for i, test := range []struct{ text, want string }{
-		{"Approve\n\nSent from my phone", "/approve abcdefgh"}, {"**deny**", "/deny abcdefgh"}, {"yes", "/approve abcdefgh"},
-		{"approve zzzzzzzz", "approve zzzzzzzz"}, {"what does it do?", "what does it do?"},
+		{"Approve\n\nSent from my phone", "/approve abcdefgh"},
+		{"**deny**", "/deny abcdefgh"},
+		{"yes", "/approve abcdefgh"},
+		{"approve zzzzzzzz", "approve zzzzzzzz"},
+		{"what does it do?", "what does it do?"},
 	} {
 		got := o.say(emailtest.Letter{ID: fmt.Sprintf("r%d@x", i), Refers: []string{"m1@x", asked.PlatformID}, Text: test.text})
 		require.Equal(t, test.want, got.Text)

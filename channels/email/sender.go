@@ -116,7 +116,7 @@ func parseResults(value string) (server string, results []result) {
 	}
 	for _, part := range parts[1:] {
 		r := result{properties: map[string]string{}}
-		for _, field := range strings.Fields(part) {
+		for field := range strings.FieldsSeq(part) {
 			name, value, found := strings.Cut(field, "=")
 			name, value = strings.ToLower(name), strings.ToLower(strings.Trim(value, `"`))
 			switch {

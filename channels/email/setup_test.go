@@ -3,6 +3,7 @@ package email_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -189,7 +190,7 @@ func openMail(t testing.TB, mail emailtest.Mail) opened {
 	m := opened{Header: r.Header, to: mail.To, files: map[string]string{}}
 	for {
 		part, err := r.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return m
 		}
 		require.NoError(t, err)

@@ -19,8 +19,10 @@ func TestReceiverConformance(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
 		channeltest.RunReceiver(t, func(t *testing.T) channeltest.Platform {
-			s := &suite{rig: start(t, setup{mode: mode, idle: true, options: feishu.Options{Respond: chat.RespondAll}}), running: make(chan struct{}),
-				sent: map[string]*feishutest.Delivery{}, topics: map[string]string{}}
+			s := &suite{
+				rig: start(t, setup{mode: mode, idle: true, options: feishu.Options{Respond: chat.RespondAll}}), running: make(chan struct{}),
+				sent: map[string]*feishutest.Delivery{}, topics: map[string]string{},
+			}
 			return channeltest.Platform{Name: feishu.Name, Push: true, Threads: true, Receiver: s, Deliver: s.deliver}
 		})
 	})

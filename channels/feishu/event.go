@@ -202,7 +202,7 @@ func (p *platform) readClick(e envelope) (chat.Delivery, error) {
 	var value buttonValue
 	if json.Unmarshal(event.Action.Value, &value) != nil || !actions[chat.Action(value.Action)] {
 		p.log.Info("click on an unknown button ignored")
-		return nil, nil
+		return nil, nil //nolint:nilerr // it is no button of ours
 	}
 	click := &chat.Click{Action: chat.Action(value.Action), Value: value.Value}
 	click.PlatformID, click.Sender = e.Header.EventID, event.Operator.OpenID

@@ -14,7 +14,7 @@ func Tune(c *Channel, pace chat.Pace, pings time.Duration) {
 	if pings != 0 {
 		c.silence = 5 * pings
 	}
-	c.platform.pace = pace
+	c.pace = pace
 	c.Outbound = chat.NewOutbound(c.platform, chat.OutboundOptions{Drafts: c.o.Stream, Logger: c.log})
 }
 

@@ -129,7 +129,7 @@ func (p *platform) fetch(ctx context.Context, f domain.File) (response *http.Res
 		return nil, chat.Unreadable("is not stored by Feishu")
 	}
 	err = p.limits.Do(ctx, methodDownload, "", false, func(ctx context.Context) (err error) {
-		response, err = p.open(ctx, request{name: methodDownload, path: f.URL})
+		response, err = p.open(ctx, request{name: methodDownload, path: f.URL}) //nolint:bodyclose // the caller closes it
 		return err
 	})
 	if why := unreadable[code(err)]; why != "" {

@@ -76,7 +76,7 @@ var errFrame = errors.New("malformed frame")
 // decodeFrame decodes a frame. Fields that it does not know are skipped.
 func decodeFrame(b []byte) (f frame, err error) {
 	err = eachField(b, func(field protowire.Number, number uint64, value []byte) error {
-		switch field {
+		switch field { //nolint:exhaustive // others are skipped
 		case fieldSeqID:
 			f.SeqID = number
 		case fieldLogID:
@@ -105,7 +105,7 @@ func decodeFrame(b []byte) (f frame, err error) {
 
 func decodeHeader(b []byte) (h header, err error) {
 	err = eachField(b, func(field protowire.Number, _ uint64, value []byte) error {
-		switch field {
+		switch field { //nolint:exhaustive // others are skipped
 		case fieldKey:
 			h.Key = string(value)
 		case fieldValue:

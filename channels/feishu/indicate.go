@@ -33,6 +33,7 @@ func (p *platform) Indicate(ctx context.Context, at chat.Place, what chat.Indica
 			return err
 		}
 		return p.react(ctx, path, failedEmoji)
+	case chat.StateWorking, chat.StateWaiting:
 	}
 	return p.react(ctx, path, workingEmoji)
 }

@@ -5,15 +5,15 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/holdfast-ai/holdfast/channels/chat/markdown"
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/holdfast-ai/holdfast/channels/chat/markdown"
 )
 
 const (
-	// cardBytes is how many bytes a card may have at the platform. It counts the JSON.
-	cardBytes = 30_000
-	// cardLimit leaves room for notes, buttons and what surrounds the text.
+	// cardLimit leaves room for notes, buttons and what surrounds the text: the platform takes
+	// cards of up to 30,000 bytes of JSON.
 	cardLimit = 26_000
 	// tablesPerCard and rowsPerTable are what the platform renders (error 11310).
 	tablesPerCard = 1

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels"
@@ -115,10 +116,8 @@ func (p *platform) pages(ctx context.Context, path, tooLong string, use func(lis
 		if err := p.call(ctx, request{name: "list", path: path, query: query}, &answer); err != nil {
 			return err
 		}
-		for _, item := range answer.Data.Items {
-			if use(item) {
-				return nil
-			}
+		if slices.ContainsFunc(answer.Data.Items, use) {
+			return nil
 		}
 		if !answer.Data.More || answer.Data.Next == "" {
 			return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,10 +157,11 @@ func TestRedeliveryToAnotherProcess(t *testing.T) {
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	r := start(t, setup{fake: []feishutest.Option{feishutest.InPieces(100)}})
-	long := ""
+	var text strings.Builder
 	for i := range 300 {
-		long += fmt.Sprintf("line %d\n", i)
+		fmt.Fprintf(&text, "line %d\n", i)
 	}
+	long := text.String()
 	require.Equal(t, long[:len(long)-1], r.said(r.Say(feishutest.Ana, "", long), 1).Text)
 }
 
@@ -361,13 +363,14 @@ func TestManyMentions(t *testing.T) {
 	t.Parallel()
 	r := start(t, setup{})
 	people := []string{feishutest.Bot}
-	text := "@_user_1 "
+	var mentions strings.Builder
+	mentions.WriteString("@_user_1 ")
 	for i := range 11 {
 		id := fmt.Sprintf("ou_p%d", i)
 		r.AddPerson(id, fmt.Sprintf("P%d", i))
 		people = append(people, id)
-		text += fmt.Sprintf("@_user_%d ", i+2)
+		fmt.Fprintf(&mentions, "@_user_%d ", i+2)
 	}
-	got := r.said(r.Say(feishutest.Ana, feishutest.General, text, feishutest.Mentioning(people...)), 1).Text
+	got := r.said(r.Say(feishutest.Ana, feishutest.General, mentions.String(), feishutest.Mentioning(people...)), 1).Text
 	require.Equal(t, "@P0 @P1 @P2 @P3 @P4 @P5 @P6 @P7 @P8 @P9 @P10", got)
 }

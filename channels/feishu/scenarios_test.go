@@ -53,7 +53,7 @@ func (s *scenario) platform() platformtest.Platform {
 			s.Fail(feishutest.CallCreate, n, feishutest.RateLimited(int(wait.Seconds())))
 		},
 		Down: func() func() {
-			s.Server.Down()
+			s.Down()
 			return s.Up
 		},
 	}

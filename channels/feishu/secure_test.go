@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,11 +99,12 @@ func TestSignature(t *testing.T) {
 
 func TestCheckSetup(t *testing.T) {
 	t.Parallel()
-	texts := func(r *rig) (all string) {
+	texts := func(r *rig) string {
+		var all strings.Builder
 		for _, f := range r.channel.CheckSetup(r.ctx) {
-			all += string(f.Level) + ": " + f.Text + "\n"
+			all.WriteString(string(f.Level) + ": " + f.Text + "\n")
 		}
-		return all
+		return all.String()
 	}
 	r := start(t, setup{idle: true})
 	require.Equal(t, "ok: connected as Holdfast (ou_bot) to "+r.URL()+", mode socket\nok: a long connection is available\n"+

@@ -1,8 +1,8 @@
 package qq_test
 
 import (
-	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -43,13 +43,13 @@ func TestTwoQuickMessagesStayInOrder(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		b := start(t, mode, setup{})
 		for i := range 20 {
-			d := b.Say(qqtest.AnaChat, qqtest.Ana, fmt.Sprint(i))
+			d := b.Say(qqtest.AnaChat, qqtest.Ana, strconv.Itoa(i))
 			if mode == qq.ModeHTTP { // QQ posts each by itself, in any order
 				require.NoError(t, d.Wait(b.ctx))
 			}
 		}
 		for i, msg := range b.accepted(20) {
-			require.Equal(t, fmt.Sprint(i), msg.Text)
+			require.Equal(t, strconv.Itoa(i), msg.Text)
 		}
 	})
 }
@@ -123,12 +123,12 @@ func TestRestart(t *testing.T) {
 	b.accepted(1)
 	require.NoError(t, b.stop())
 	for i := range 50 {
-		b.Say(qqtest.AnaChat, qqtest.Ana, fmt.Sprint(i))
+		b.Say(qqtest.AnaChat, qqtest.Ana, strconv.Itoa(i))
 	}
 	b.run(b.backend)
 	all := b.accepted(51)
 	for i, msg := range all[1:] {
-		require.Equal(t, fmt.Sprint(i), msg.Text)
+		require.Equal(t, strconv.Itoa(i), msg.Text)
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *scenario) platform() platformtest.Platform {
 		LoseAnswers: func(n int) { s.LoseResponse("chat.postMessage", n) },
 		Limit:       func(n int, wait time.Duration) { s.RateLimit("chat.postMessage", n, wait) },
 		Down: func() func() {
-			s.Server.Down()
+			s.Down()
 			return s.Up
 		},
 	}

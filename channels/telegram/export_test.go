@@ -25,7 +25,7 @@ func (c *Channel) Self(ctx context.Context) (string, error) {
 // Hurry shortens the waits for tests, without a pace for messages.
 func (c *Channel) Hurry() {
 	c.polling.wait, c.polling.settle = 5*time.Second, 20*time.Millisecond
-	c.platform.pacer.Of = func(string) chat.Rhythm { return chat.Rhythm{Every: 1, Burst: 1 << 20} }
+	c.pacer.Of = func(string) chat.Rhythm { return chat.Rhythm{Every: 1, Burst: 1 << 20} }
 }
 
 // SetPolling sets the times of long polling.
@@ -41,7 +41,7 @@ func (c *Channel) Parse(payload []byte) (chat.Delivery, error) {
 
 // SetPace sets the pace of drafts.
 func (c *Channel) SetPace(pace chat.Pace) {
-	c.platform.pace = pace
+	c.pace = pace
 	c.Outbound = chat.NewOutbound(c.platform, chat.OutboundOptions{Drafts: true, Logger: c.o.Logger})
 }
 

@@ -73,7 +73,7 @@ func (p *platform) Fetch(ctx context.Context, f domain.File) (io.ReadCloser, err
 		return nil, chat.Unreadable("cannot be downloaded")
 	}
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
-	response, err := p.open(ctx, at.Path)
+	response, err := p.open(ctx, at.Path) //nolint:bodyclose // with body
 	if err != nil {
 		cancel()
 		return nil, err

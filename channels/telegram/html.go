@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -46,8 +47,8 @@ func cut(s string, units int, atBeginning bool) string {
 	}
 	runes := []rune(s)
 	room := units - 1
-	for i := len(runes) - 1; i >= 0; i-- {
-		if room -= chat.UTF16(string(runes[i])); room < 0 {
+	for i, rune := range slices.Backward(runes) {
+		if room -= chat.UTF16(string(rune)); room < 0 {
 			return "…" + string(runes[i+1:])
 		}
 	}

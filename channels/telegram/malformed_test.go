@@ -2,9 +2,9 @@ package telegram_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,7 +80,7 @@ func TestMalformedUpdatesDoNotHoldUpOthers(t *testing.T) {
 	var all []*telegramtest.Delivery
 	for i := range 100 {
 		all = append(all, b.Raw(map[string]any{"message": i}), b.Raw(map[string]any{"message": map[string]any{"text": 5}}), b.Raw(map[string]any{"unknown": "kind"}))
-		all = append(all, b.Say(telegramtest.Ana, telegramtest.Ana, fmt.Sprint(i)))
+		all = append(all, b.Say(telegramtest.Ana, telegramtest.Ana, strconv.Itoa(i)))
 	}
 	b.confirmed(all...)
 	require.Len(t, b.accepted(100), 100)

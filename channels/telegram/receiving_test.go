@@ -3,6 +3,7 @@ package telegram_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,14 +26,14 @@ func TestWhatIsWrittenWhileWeAreAwayIsAnsweredInOrder(t *testing.T) {
 		require.NoError(t, b.stop())
 		var last *telegramtest.Delivery
 		for i := range 250 { // more than an answer has
-			last = b.Say(telegramtest.Ana, telegramtest.Ana, fmt.Sprint(i+1))
+			last = b.Say(telegramtest.Ana, telegramtest.Ana, strconv.Itoa(i+1))
 		}
 		b.Advance(23 * time.Hour)
 		b.renew()
 		b.run()
 		b.confirmed(last)
 		for i, m := range b.accepted(251) {
-			require.Equal(t, fmt.Sprint(i), m.Text)
+			require.Equal(t, strconv.Itoa(i), m.Text)
 		}
 	})
 }
@@ -54,12 +55,12 @@ func TestAfterAFailureTheMessagesOfAChatStayInOrder(t *testing.T) {
 	b.backend.FailAccept(3)
 	var all []*telegramtest.Delivery
 	for i := range 20 {
-		all = append(all, b.Say(telegramtest.Ana, telegramtest.Ana, fmt.Sprint(i)))
+		all = append(all, b.Say(telegramtest.Ana, telegramtest.Ana, strconv.Itoa(i)))
 	}
 	b.run()
 	b.confirmed(all...)
 	for i, m := range b.accepted(20) {
-		require.Equal(t, fmt.Sprint(i), m.Text)
+		require.Equal(t, strconv.Itoa(i), m.Text)
 	}
 }
 
@@ -402,10 +403,10 @@ func TestManyChatsAtOnce(t *testing.T) {
 	var mu sync.Mutex
 	var saying sync.WaitGroup
 	for person := range int64(40) {
-		b.AddPerson(5000+person, fmt.Sprint(person))
+		b.AddPerson(5000+person, strconv.FormatInt(person, 10))
 		saying.Go(func() {
 			for i := range 5 {
-				d := b.Say(5000+person, 5000+person, fmt.Sprint(i))
+				d := b.Say(5000+person, 5000+person, strconv.Itoa(i))
 				mu.Lock()
 				all = append(all, d)
 				mu.Unlock()
@@ -417,7 +418,7 @@ func TestManyChatsAtOnce(t *testing.T) {
 	b.confirmed(all...)
 	next := map[string]int{}
 	for _, m := range b.accepted(200) {
-		require.Equal(t, fmt.Sprint(next[m.Chat]), m.Text)
+		require.Equal(t, strconv.Itoa(next[m.Chat]), m.Text)
 		next[m.Chat]++
 	}
 }

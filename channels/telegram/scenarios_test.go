@@ -42,7 +42,7 @@ func (s *scenario) platform() platformtest.Platform {
 		LoseAnswers: func(n int) { s.LoseResponse("sendMessage", n) },
 		Limit:       func(n int, wait time.Duration) { s.TooMany(telegramtest.Sends, n, int(wait.Seconds())) },
 		Down: func() func() {
-			s.Server.Down()
+			s.Down()
 			return s.Up
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -208,11 +209,11 @@ func TestThePaceOfAChat(t *testing.T) {
 	id, err := channel.Post(b.ctx, at, chat.Message{Text: "…", Draft: true})
 	require.NoError(t, err)
 	for i := range 100 { // a draft that changes all the time
-		_ = channel.Edit(chat.Skippable(b.ctx), at, id, chat.Message{Text: fmt.Sprint(i), Draft: true})
+		_ = channel.Edit(chat.Skippable(b.ctx), at, id, chat.Message{Text: strconv.Itoa(i), Draft: true})
 	}
 	require.Empty(t, b.Calls("editMessageText"))
 	for i := range 9 { // the reply and its parts are not held up
-		_, err := channel.Post(b.ctx, at, chat.Message{Text: fmt.Sprint(i)})
+		_, err := channel.Post(b.ctx, at, chat.Message{Text: strconv.Itoa(i)})
 		require.NoError(t, err)
 	}
 	for _, c := range b.Calls("") {
@@ -253,7 +254,9 @@ func TestTheTokenIsInNoError(t *testing.T) {
 	b.meet()
 	for _, f := range []telegramtest.Fault{
 		{Status: http.StatusBadRequest, Description: "Bad Request: no method /bot" + telegramtest.Token + "/sendMessage"},
-		{Status: http.StatusFound, Body: "/bot" + telegramtest.Token}, {Status: http.StatusBadGateway, Body: telegramtest.Token}, {Cut: true},
+		{Status: http.StatusFound, Body: "/bot" + telegramtest.Token},
+		{Status: http.StatusBadGateway, Body: telegramtest.Token},
+		{Cut: true},
 	} {
 		b.Fail("sendMessage", 1, f)
 		_, err := b.channel.Placeholder(b.ctx, out("o1", "hi"))

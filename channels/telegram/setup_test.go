@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -135,9 +134,7 @@ func out(id, text string) domain.Outbound {
 }
 
 // meet has Ana write first, without which the bot cannot write to her.
-func (b *bot) meet() int64 {
-	return b.Say(telegramtest.Ana, telegramtest.Ana, "hello").Message.ID
-}
+func (b *bot) meet() { b.Say(telegramtest.Ana, telegramtest.Ana, "hello") }
 
 // deliver delivers a message as an outbox does, placeholder first, until it succeeds.
 func (b *bot) deliver(msg domain.Outbound) channels.Sent {
@@ -214,7 +211,7 @@ func texts(all []telegramtest.Message) (found []string) {
 	return found
 }
 
-func chatID(n int64) string { return fmt.Sprint(n) }
+func chatID(n int64) string { return strconv.FormatInt(n, 10) }
 
 // save saves files by name.
 func save(saved map[string]string) func(name string, content io.Reader) (string, error) {

@@ -31,8 +31,8 @@ func New(o Options) (*Channel, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	p := newPlatform(o)
-	if o.Options.CommandPrefix = "/"; o.Respond == RespondThread {
-		o.Options.Respond = chat.RespondMention // a reply counts as a mention
+	if o.CommandPrefix = "/"; o.Respond == RespondThread {
+		o.Respond = chat.RespondMention // a reply counts as a mention
 	}
 	return &Channel{platform: p, Channel: chat.New(p, o.Options)}, nil
 }

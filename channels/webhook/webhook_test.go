@@ -111,9 +111,16 @@ func TestAnswers(t *testing.T) {
 		wait       time.Duration
 		gone       bool
 	}{
-		{status: 500}, {status: 502}, {status: 503, retryAfter: "7", wait: 7 * time.Second}, {status: 429, retryAfter: "9", wait: 9 * time.Second},
-		{status: 404, wait: time.Minute}, {status: 401, wait: time.Minute}, {status: 400, retryAfter: "120", wait: 2 * time.Minute},
-		{status: 302, wait: time.Minute}, {status: 308, wait: time.Minute}, {status: 410, gone: true},
+		{status: 500},
+		{status: 502},
+		{status: 503, retryAfter: "7", wait: 7 * time.Second},
+		{status: 429, retryAfter: "9", wait: 9 * time.Second},
+		{status: 404, wait: time.Minute},
+		{status: 401, wait: time.Minute},
+		{status: 400, retryAfter: "120", wait: 2 * time.Minute},
+		{status: 302, wait: time.Minute},
+		{status: 308, wait: time.Minute},
+		{status: 410, gone: true},
 	} {
 		c := open(t, s.URL, nil)
 		s.Answer(1, test.status, test.retryAfter)

@@ -42,7 +42,7 @@ var (
 
 // Account returns the stored login; zero if there is none.
 func (p *platform) Account(ctx context.Context) (account Account, err error) {
-	_, err = p.notes.read(ctx, noteAccount, &account)
+	err = p.notes.read(ctx, noteAccount, &account)
 	return account, err
 }
 

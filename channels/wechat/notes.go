@@ -23,19 +23,19 @@ type notes struct{ store channels.Store }
 
 var errNoStore = errors.New("the channel has no store yet: start holdfast once")
 
-// read reads a note and reports whether there is one.
-func (n notes) read(ctx context.Context, name string, into any) (bool, error) {
+// read reads a note, if there is one.
+func (n notes) read(ctx context.Context, name string, into any) error {
 	if n.store == nil {
-		return false, errNoStore
+		return errNoStore
 	}
 	text, err := n.store.Cursor(ctx, Name, name)
 	if err != nil || text == "" {
-		return false, err
+		return err
 	}
 	if err := json.Unmarshal([]byte(text), into); err != nil {
-		return false, fmt.Errorf("read the note %s: %w", name, err)
+		return fmt.Errorf("read the note %s: %w", name, err)
 	}
-	return true, nil
+	return nil
 }
 
 func (n notes) write(ctx context.Context, name string, value any) error {

@@ -41,7 +41,7 @@ func (p *platform) LoginPage() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case http.MethodPost:
-			p.login.act(p, strings.TrimSpace(r.PostFormValue("digits")))
+			p.login.act(p, strings.TrimSpace(r.PostFormValue("digits"))) //nolint:contextcheck // the login outlives the request
 			http.Redirect(w, r, r.URL.Path, http.StatusSeeOther)
 		case http.MethodGet:
 			header := w.Header()

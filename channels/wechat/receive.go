@@ -51,7 +51,7 @@ func (p *platform) Receive(ctx context.Context, in chat.Inbox) error {
 func (p *platform) receive(ctx context.Context, in chat.Inbox, account Account) error {
 	tell := func(method string) {
 		if err := p.client.call(context.WithoutCancel(ctx), account, method, map[string]any{}, nil); err != nil {
-			p.o.Logger.Debug("WeChat was not told", "method", method, "err", err)
+			p.o.Logger.Debug("connection not announced to WeChat", "method", method, "err", err)
 		}
 	}
 	tell("msg/notifystart")

@@ -1,9 +1,9 @@
 package wechat_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -146,7 +146,7 @@ func TestMalformedMessagesAreSkipped(t *testing.T) {
 	odd := []any{nil, true, -1, 1e300, "", "x", "\x00", []any{}, map[string]any{}, []any{nil, 1, "x"}, []any{map[string]any{"type": "x"}}, []any{map[string]any{"type": 2, "image_item": 3}}}
 	fields := []string{"message_id", "from_user_id", "create_time_ms", "item_list", "context_token", "message_type", "group_id"}
 	for i := range 1000 {
-		m := map[string]any{"message_id": fmt.Sprint(i), "from_user_id": "x@im.wechat", "item_list": []any{wechattest.Text("x")}, "message_type": 1}
+		m := map[string]any{"message_id": strconv.Itoa(i), "from_user_id": "x@im.wechat", "item_list": []any{wechattest.Text("x")}, "message_type": 1}
 		for range 1 + random.IntN(3) {
 			m[fields[random.IntN(len(fields))]] = odd[random.IntN(len(odd))]
 		}

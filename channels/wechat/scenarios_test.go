@@ -2,6 +2,7 @@ package wechat_test
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ func TestScenarios(t *testing.T) {
 	t.Parallel()
 	platformtest.Run(t, func(t *testing.T) platformtest.Platform {
 		s := &scenario{Server: wechattest.Start(t)}
-		s.Server.Limit(many) // windows have tests of their own
+		s.Limit(many) // windows have tests of their own
 		return platformtest.Platform{
 			Name: wechat.Name, Promise: platformtest.AtLeastOnce, Alone: true, Files: true, Backlog: true, TextLimit: 4000,
 			Open: s.open, Say: s.say, Redeliver: s.redeliver, Seen: s.seen,
@@ -29,7 +30,7 @@ func TestScenarios(t *testing.T) {
 				s.Fail(wechattest.SendMessage, n, faulty.Fault{Status: http.StatusTooManyRequests, Header: retry})
 			},
 			Down: func() func() {
-				s.Server.Down()
+				s.Down()
 				return s.Up
 			},
 		}
@@ -95,7 +96,7 @@ func (s *scenario) seen(bool) []platformtest.Seen {
 		if p.File != "" {
 			seen.File = &platformtest.File{Name: p.File, Content: p.Content}
 		}
-		all = append(all[:len(all):len(all)], seen)
+		all = append(slices.Clip(all), seen)
 	}
 	return all
 }

@@ -72,7 +72,7 @@ func (p *platform) open(ctx context.Context, chat string, opened []window) error
 		return fmt.Errorf("record whom WeChat lets us write to: %w", err)
 	}
 	var chats []string
-	if _, err := p.notes.read(ctx, noteChats, &chats); err != nil || len(chats) > 0 && chats[0] == chat {
+	if err := p.notes.read(ctx, noteChats, &chats); err != nil || len(chats) > 0 && chats[0] == chat {
 		return err
 	}
 	chats = append([]string{chat}, slices.DeleteFunc(chats, func(c string) bool { return c == chat })...)
@@ -81,7 +81,7 @@ func (p *platform) open(ctx context.Context, chat string, opened []window) error
 
 // windows returns the windows of a chat that are open, oldest first.
 func (p *platform) windows(ctx context.Context, chat string) (all []window, err error) {
-	_, err = p.notes.read(ctx, noteWindows+chat, &all)
+	err = p.notes.read(ctx, noteWindows+chat, &all)
 	return slices.DeleteFunc(all, func(w window) bool { return time.Since(w.Since) >= p.o.Window }), err
 }
 
@@ -161,7 +161,7 @@ func (p *platform) settle(ctx context.Context, c claim, posted string, err error
 // sent returns what was sent in a chat, in these windows and those that were opened since.
 func (p *platform) sent(ctx context.Context, chat string, open []window) (sent, error) {
 	s := sent{}
-	if _, err := p.notes.read(ctx, noteSent+chat, &s); err != nil {
+	if err := p.notes.read(ctx, noteSent+chat, &s); err != nil {
 		return nil, err
 	}
 	if len(s) > maxWindows {
@@ -194,7 +194,7 @@ type Window struct {
 // Windows returns how far the chats are open that were written in lately.
 func (p *platform) Windows(ctx context.Context) ([]Window, error) {
 	var chats []string
-	if _, err := p.notes.read(ctx, noteChats, &chats); err != nil {
+	if err := p.notes.read(ctx, noteChats, &chats); err != nil {
 		return nil, err
 	}
 	var all []Window

@@ -10,7 +10,7 @@ import (
 func Read(t *testing.T, payload []byte) (all []*chat.Origin) {
 	t.Helper()
 	p := newPlatform(Options{PhoneNumberID: "106540352242922"}.withDefaults())
-	found, err := p.read(payload)
+	found, err := p.read(nil, payload)
 	if err != nil {
 		return nil
 	}

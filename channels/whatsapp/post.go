@@ -2,7 +2,7 @@ package whatsapp
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,7 +48,7 @@ func (p *platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (s
 		return "", err
 	}
 	if len(sent.Messages) == 0 || sent.Messages[0].ID == "" {
-		return "", &remote.Error{Service: Name, Status: http.StatusBadGateway, Err: fmt.Errorf("messages: the answer names no message")}
+		return "", &remote.Error{Service: Name, Status: http.StatusBadGateway, Err: errors.New("messages: the answer names no message")}
 	}
 	return sent.Messages[0].ID, nil
 }

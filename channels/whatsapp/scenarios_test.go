@@ -2,6 +2,7 @@ package whatsapp_test
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -96,7 +97,7 @@ func (s *scenario) seen(bool) []platformtest.Seen {
 			}
 			seen.Buttons[b.Title] = func() { s.press(m.ID, b) }
 		}
-		all = append(all[:len(all):len(all)], seen)
+		all = append(slices.Clip(all), seen)
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func TestTheWindow(t *testing.T) {
 	require.Len(t, n.Calls("messages"), 1)
 
 	// WhatsApp may take such a message and fail to deliver it later: it is not tried.
-	require.NoError(t, n.backend.SetCursor(n.ctx, whatsapp.Name, "wrote/"+whatsapptest.Ana, fmt.Sprint(time.Now().Add(-24*time.Hour).Unix())))
+	require.NoError(t, n.backend.SetCursor(n.ctx, whatsapp.Name, "wrote/"+whatsapptest.Ana, strconv.FormatInt(time.Now().Add(-24*time.Hour).Unix(), 10)))
 	_, err = n.channel.Send(n.ctx, outgoing("o1", "late"))
 	require.ErrorIs(t, err, channels.ErrUndeliverableNow)
 	require.Len(t, n.Calls("messages"), 1, "not tried")

@@ -28,10 +28,7 @@ func newWebhook(p *platform) *chat.Webhook {
 		Verify: func(header http.Header, body []byte) error {
 			return verify(header.Get("X-Hub-Signature-256"), p.o.AppSecret, body)
 		},
-		ReadAll: func(_ http.Header, body []byte) (all []chat.Delivery, err error) {
-			defer chat.RecoverPanic(&err)
-			return p.read(body)
-		},
+		ReadAll: p.read,
 		Confirm: p.confirm,
 	}
 }
@@ -96,14 +93,14 @@ type status struct {
 
 // read returns the messages of a request, and records what it reports. A message that
 // cannot be read is skipped: it would be the same again.
-func (p *platform) read(body []byte) ([]chat.Delivery, error) {
+func (p *platform) read(_ http.Header, body []byte) (all []chat.Delivery, err error) {
+	defer chat.RecoverPanic(&err)
 	var u update
 	if err := json.Unmarshal(body, &u); err != nil {
 		return nil, fmt.Errorf("%w: %w", chat.ErrMalformed, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	var all []chat.Delivery
 	for _, entry := range u.Entry {
 		for _, c := range entry.Changes {
 			switch {

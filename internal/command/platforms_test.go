@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -170,7 +171,7 @@ func (s *stage) say(how string, n int) {
 }
 
 func (c *liveChat) write(how string) {
-	c.said = append(c.said, fmt.Sprint(len(c.said)+1))
+	c.said = append(c.said, strconv.Itoa(len(c.said)+1))
 	c.say(strings.TrimSpace(how + " number " + c.said[len(c.said)-1]))
 }
 

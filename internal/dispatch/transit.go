@@ -113,7 +113,7 @@ func (m *missing) look(ctx context.Context, d *Dispatcher, identity string) erro
 	if d.transit.broken.Swap(false) {
 		if d.checkHealth(ctx) != nil {
 			d.transit.broken.Store(true)
-			return nil // the SDK logs that Temporal is away
+			return nil //nolint:nilerr // the SDK logs that Temporal is away
 		}
 		*m = missing{looks: 2}
 	}

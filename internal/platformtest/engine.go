@@ -239,7 +239,7 @@ func call[In, Out any](
 	}
 	live, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(p.ctx, cancel)()
+	defer context.AfterFunc(p.ctx, cancel)() //nolint:contextcheck // the process's
 	out, err = activity(p)(live, in)
 	if err == nil && replied != nil && replied(out) {
 		p.reach(Recorded)

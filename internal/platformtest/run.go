@@ -211,7 +211,7 @@ func fileOut(t *testing.T, open func(*testing.T) Platform) {
 	w.say(send + " m1")
 	sent := func(s Seen) bool { return s.File != nil && s.File.Name == outFile }
 	w.answered(false, 0, []string{"m1"}, sent)
-	file, ok := w.find(false, sent)
+	file, ok := w.find(sent)
 	require.True(t, ok, "no file was sent")
 	require.Equal(t, content, string(file.File.Content))
 }
@@ -225,7 +225,7 @@ func approves(t *testing.T, open func(*testing.T) Platform) {
 	w.say(poke + " m1")
 	var question Seen
 	w.eventually(func() (asked bool) {
-		question, asked = w.find(false, isQuestion)
+		question, asked = w.find(isQuestion)
 		return asked
 	}, "a question")
 	if press := question.Buttons["Approve"]; press != nil {
@@ -237,7 +237,7 @@ func approves(t *testing.T, open func(*testing.T) Platform) {
 	w.answered(false, 0, []string{"m1"}, isQuestion, outcome)
 	if len(question.Buttons) > 0 {
 		w.eventually(func() bool {
-			asked, _ := w.find(false, isQuestion)
+			asked, _ := w.find(isQuestion)
 			return len(asked.Buttons) == 0
 		}, "the question to lose its buttons")
 	}
@@ -248,7 +248,7 @@ func denies(t *testing.T, open func(*testing.T) Platform) {
 	w.start("")
 	w.say(poke + " m1")
 	w.eventually(func() bool {
-		_, asked := w.find(false, isQuestion)
+		_, asked := w.find(isQuestion)
 		return asked
 	}, "a question")
 	w.say("no")
@@ -267,7 +267,7 @@ func stops(t *testing.T, open func(*testing.T) Platform) {
 	w.say(stop)
 	stopped := func(s Seen) bool { return strings.Contains(strings.ToLower(s.Text), "stop") }
 	w.eventually(func() bool {
-		_, ok := w.find(false, stopped)
+		_, ok := w.find(stopped)
 		return ok
 	}, "the turn to stop")
 	w.say(echo + " m2")

@@ -63,9 +63,9 @@ func (w *world) ours(group bool) []Seen {
 	return slices.DeleteFunc(w.p.Seen(group), func(s Seen) bool { return !s.Ours })
 }
 
-// find returns the first message of the bot that matches.
-func (w *world) find(group bool, matches func(Seen) bool) (found Seen, ok bool) {
-	all := w.ours(group)
+// find returns the first message of the bot in the direct chat that matches.
+func (w *world) find(matches func(Seen) bool) (found Seen, ok bool) {
+	all := w.ours(false)
 	if i := slices.IndexFunc(all, matches); i >= 0 {
 		return all[i], true
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -105,9 +106,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string, ha
 		hangUp(w)
 	default:
 		_, _ = io.Copy(io.Discard, r.Body)
-		for key, values := range p.fault.Header {
-			w.Header()[key] = values
-		}
+		maps.Copy(w.Header(), p.fault.Header)
 		w.WriteHeader(p.fault.Status)
 		_, _ = io.Copy(w, bytes.NewBufferString(p.fault.Body))
 	}

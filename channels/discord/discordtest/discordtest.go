@@ -14,6 +14,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -185,8 +186,8 @@ func (s *Server) mintAt(at time.Time) string {
 	id := (at.UnixMilli() - 1_420_070_400_000) << 22
 	if at.Before(time.Now().Add(-time.Second)) { // of the past: unique, but not the last
 		s.last++
-		return fmt.Sprint(id + s.last&0x3fffff)
+		return strconv.FormatInt(id+s.last&0x3fffff, 10)
 	}
 	s.last = max(id, s.last+1)
-	return fmt.Sprint(s.last)
+	return strconv.FormatInt(s.last, 10)
 }

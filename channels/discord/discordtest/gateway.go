@@ -3,6 +3,7 @@ package discordtest
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -236,9 +237,7 @@ func (s *Server) withheld(n *session, kind string, data any) any {
 		}
 	}
 	without := map[string]any{}
-	for key, value := range event {
-		without[key] = value
-	}
+	maps.Copy(without, event)
 	without["content"], without["attachments"], without["embeds"] = "", []any{}, []any{}
 	return without
 }

@@ -3,12 +3,15 @@ package discordtest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -77,9 +80,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, f func(*call) (an
 	if lost {
 		panic(http.ErrAbortHandler)
 	}
-	for key, values := range recorder.Header() {
-		w.Header()[key] = values
-	}
+	maps.Copy(w.Header(), recorder.Header())
 	w.WriteHeader(status)
 	_, _ = w.Write(recorder.Body.Bytes())
 }
@@ -93,7 +94,7 @@ func (f *Fault) answer(w http.ResponseWriter) {
 	body := map[string]any{"message": "injected", "code": f.Code}
 	if f.Status == http.StatusTooManyRequests {
 		body["retry_after"], body["global"] = f.Wait.Seconds(), f.Global
-		w.Header().Set("Retry-After", fmt.Sprint(int(f.Wait.Seconds()+0.999)))
+		w.Header().Set("Retry-After", strconv.Itoa(int(f.Wait.Seconds()+0.999)))
 	}
 	answer(w, f.Status, body)
 }
@@ -113,8 +114,8 @@ func (s *Server) carryOut(w http.ResponseWriter, r *http.Request, raw []byte, f 
 	if s.limit > 0 && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages") {
 		left, reset := s.take(r.PathValue("channel"))
 		w.Header().Set("X-RateLimit-Bucket", "messages")
-		w.Header().Set("X-RateLimit-Limit", fmt.Sprint(s.limit))
-		w.Header().Set("X-RateLimit-Remaining", fmt.Sprint(max(left, 0)))
+		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(s.limit))
+		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(max(left, 0)))
 		w.Header().Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", reset.Seconds()))
 		if left < 0 {
 			(&Fault{Status: 429, Wait: reset}).answer(w)
@@ -122,9 +123,9 @@ func (s *Server) carryOut(w http.ResponseWriter, r *http.Request, raw []byte, f 
 		}
 	}
 	result, err := f(c)
-	switch failed := (&refusal{}); {
-	case err != nil:
-		failed, _ = err.(*refusal)
+	failed, refused := errors.AsType[*refusal](err)
+	switch {
+	case refused:
 		answer(w, failed.status, map[string]any{"message": failed.message, "code": failed.code})
 	case result == nil:
 		w.WriteHeader(http.StatusNoContent)
@@ -156,7 +157,7 @@ func (c *call) decode(raw []byte) error {
 	reader := multipart.NewReader(bytes.NewReader(raw), parameters["boundary"])
 	for {
 		part, err := reader.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -70,8 +70,10 @@ func (c *call) gateway() (any, error) {
 }
 
 func (c *call) application() (any, error) {
-	return map[string]any{"id": Application, "name": "holdfast", "description": "", "flags": c.flags, "bot": c.users[Self], "bot_public": true, "bot_require_code_grant": false,
-		"icon": nil, "verify_key": "", "team": nil, "summary": ""}, nil
+	return map[string]any{
+		"id": Application, "name": "holdfast", "description": "", "flags": c.flags, "bot": c.users[Self], "bot_public": true, "bot_require_code_grant": false,
+		"icon": nil, "verify_key": "", "team": nil, "summary": "",
+	}, nil
 }
 
 func (c *call) user() (any, error) {

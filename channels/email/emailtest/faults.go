@@ -241,7 +241,7 @@ func (e *envelope) Data(r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("read a mail: %w", err)
 	}
-	refused, lost, delay := e.server.take(e, raw)
+	lost, delay, refused := e.server.take(e, raw)
 	if refused != nil {
 		return refused
 	}
@@ -262,12 +262,12 @@ func (e *envelope) Data(r io.Reader) error {
 }
 
 // take stores a mail for others.
-func (s *Server) take(e *envelope, raw []byte) (refused error, lost bool, delay time.Duration) {
+func (s *Server) take(e *envelope, raw []byte) (lost bool, delay time.Duration, refused error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.faults.refuse) > 0 {
 		refused, s.faults.refuse = s.faults.refuse[0], s.faults.refuse[1:]
-		return refused, false, 0
+		return false, 0, refused
 	}
 	for _, to := range e.to {
 		if to != Agent {
@@ -278,7 +278,7 @@ func (s *Server) take(e *envelope, raw []byte) (refused error, lost bool, delay 
 	if lost = s.faults.lose > 0; lost {
 		s.faults.lose--
 	}
-	return nil, lost, s.faults.delay
+	return lost, s.faults.delay, nil
 }
 
 // Reset implements smtp.Session.

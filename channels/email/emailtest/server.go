@@ -58,7 +58,6 @@ type faults struct {
 	refuse  []*smtp.SMTPError // the next mails
 	lose    int               // answers to mails that were accepted
 	gone    map[string]bool   // addresses that do not exist
-	noCopy  bool              // copies for the agent are not delivered
 	appends int               // copies that cannot be kept
 	fetches int               // mails that cannot be read
 	delay   time.Duration     // of mail for the agent

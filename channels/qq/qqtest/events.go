@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -62,9 +63,7 @@ func (s *Server) Say(chat, sender, text string, files ...Attachment) Delivery {
 		text = " " + text
 	}
 	data := map[string]any{"id": id, "author": author, "content": text, "timestamp": time.Now().Format(time.RFC3339)}
-	for key, value := range where {
-		data[key] = value
-	}
+	maps.Copy(data, where)
 	var attached []map[string]any
 	for _, f := range files {
 		if f.URL == "" {
@@ -128,8 +127,8 @@ var errNotAcknowledged = errors.New("not acknowledged")
 // push posts an event to the webhook until it is acknowledged.
 func (s *Server) push(target string, e event) error {
 	body, _ := json.Marshal(e)
-	err := errNotAcknowledged
 	for attempt := 0; ; attempt++ {
+		var err error
 		status, answer, failed := s.send(s.ctx, target, body, Sign(Secret, time.Now(), body))
 		var ack struct{ Op int }
 		switch {

@@ -42,16 +42,16 @@ func parseHTML(source string) (string, []Entity, error) {
 		}
 		end := strings.IndexByte(source[at:], '>')
 		if end < 0 {
-			return "", nil, fmt.Errorf("Unclosed start tag at byte offset %d", at) //nolint:revive,staticcheck // Telegram's words
+			return "", nil, fmt.Errorf("Unclosed start tag at byte offset %d", at) //nolint:staticcheck // Telegram's words
 		}
 		tag := source[at+1 : at+end]
 		if name, closing := strings.CutPrefix(tag, "/"); closing {
 			if len(open) == 0 {
-				return "", nil, fmt.Errorf("Unexpected end tag at byte offset %d", at) //nolint:revive,staticcheck // Telegram's words
+				return "", nil, fmt.Errorf("Unexpected end tag at byte offset %d", at) //nolint:staticcheck // Telegram's words
 			}
 			last := open[len(open)-1]
 			if name != "" && strings.TrimSpace(name) != last.tag {
-				return "", nil, fmt.Errorf("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", at, last.tag, name) //nolint:revive,staticcheck // Telegram's words
+				return "", nil, fmt.Errorf("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", at, last.tag, name) //nolint:staticcheck // Telegram's words
 			}
 			open = open[:len(open)-1]
 			if last.Length = Units(text.String()) - last.Offset; last.Length > 0 && last.Type != "" {
@@ -63,7 +63,7 @@ func parseHTML(source string) (string, []Entity, error) {
 		name, rest, _ := strings.Cut(tag, " ")
 		kind, known := elements[strings.ToLower(name)]
 		if !known {
-			return "", nil, fmt.Errorf("Unsupported start tag %q at byte offset %d", name, at) //nolint:revive,staticcheck // Telegram's words
+			return "", nil, fmt.Errorf("Unsupported start tag %q at byte offset %d", name, at) //nolint:staticcheck // Telegram's words
 		}
 		e := element{Entity{Type: kind, Offset: Units(text.String())}, strings.ToLower(name)}
 		for _, found := range attribute.FindAllStringSubmatch(rest, -1) {
@@ -82,7 +82,7 @@ func parseHTML(source string) (string, []Entity, error) {
 		at += end + 1
 	}
 	if len(open) > 0 {
-		return "", nil, fmt.Errorf("Can't find end tag corresponding to start tag %q", open[len(open)-1].tag) //nolint:revive,staticcheck // Telegram's words
+		return "", nil, fmt.Errorf("Can't find end tag corresponding to start tag %q", open[len(open)-1].tag) //nolint:staticcheck // Telegram's words
 	}
 	slices.SortStableFunc(entities, func(a, b Entity) int { return a.Offset - b.Offset })
 	return text.String(), entities, nil

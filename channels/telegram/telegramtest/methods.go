@@ -23,9 +23,9 @@ func (s *Server) perform(r *http.Request, c *Call) any {
 	case "getUpdates":
 		return s.getUpdates(r.Context(), a)
 	case "setWebhook":
-		return s.setWebhook(a)
+		return s.setWebhook(a) //nolint:contextcheck // it outlives the request
 	case "deleteWebhook":
-		return s.setWebhook(arguments{"drop_pending_updates": a["drop_pending_updates"]})
+		return s.setWebhook(arguments{"drop_pending_updates": a["drop_pending_updates"]}) //nolint:contextcheck // as above
 	case "getWebhookInfo":
 		return s.webhookInfo()
 	}

@@ -161,6 +161,7 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 		s.open[c] = true
 	case http.StateClosed, http.StateHijacked:
 		delete(s.open, c)
+	case http.StateActive, http.StateIdle:
 	}
 }
 

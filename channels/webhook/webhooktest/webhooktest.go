@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -117,9 +118,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(s.answers) > 0 {
 		next := s.answers[0]
 		s.answers = s.answers[1:]
-		for name, values := range next.header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), next.header)
 		w.WriteHeader(next.status)
 		return
 	}

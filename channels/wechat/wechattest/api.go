@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -98,9 +99,7 @@ func (*Server) answerUpdates(w http.ResponseWriter, news []map[string]any, to in
 	messages := []map[string]any{}
 	for _, m := range news {
 		out := map[string]any{}
-		for key, value := range m {
-			out[key] = value
-		}
+		maps.Copy(out, m)
 		if text, is := m["message_id"].(string); is && number.MatchString(text) {
 			out["message_id"] = json.Number(text)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -118,11 +119,9 @@ func (l *Login) Status() string {
 // Confirm logs a person in. A client that has the bot's valid token gets no other.
 func (l *Login) Confirm(user string) {
 	defer l.s.act()()
-	for _, token := range l.known {
-		if token == l.s.token {
-			l.status = "binded_redirect"
-			return
-		}
+	if slices.Contains(l.known, l.s.token) {
+		l.status = "binded_redirect"
+		return
 	}
 	l.s.token = "token-" + strings.TrimPrefix(l.ID, "qr-")
 	l.status, l.user, l.token = "confirmed", user, l.s.token

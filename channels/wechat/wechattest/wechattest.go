@@ -5,6 +5,7 @@ package wechattest
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -63,7 +64,6 @@ type Server struct {
 	uploads  map[string]bool
 	logins   map[string]*Login
 	last     *Login
-	started  int // how often a client said that it starts
 }
 
 // context is what a message of a person allows. Its copies have other tokens.
@@ -209,9 +209,7 @@ func (s *Server) Again(id string) {
 	for _, m := range s.inbox {
 		if m["message_id"] == id {
 			again := map[string]any{}
-			for key, value := range m {
-				again[key] = value
-			}
+			maps.Copy(again, m)
 			again["context_token"] = "context-" + s.mint()
 			s.deliver(again)
 			return
