@@ -76,7 +76,7 @@ func (t *turn) resumeDraft(ctx context.Context) time.Duration {
 	return 0
 }
 
-// post posts the draft, as a stream if possible.
+// post posts the draft, as a stream if possible; without text where it may be left behind.
 func (t *turn) post(ctx context.Context, seen snapshot) (err error) {
 	d := t.draft
 	if t.canStream(seen) {
@@ -86,12 +86,15 @@ func (t *turn) post(ctx context.Context, seen snapshot) (err error) {
 			return err
 		}
 	}
-	shown := t.contentOf(seen)
+	shown, at := t.contentOf(seen), time.Now()
+	if t.o.placeholders { // it stays if nobody learns its ID: what it says is added once that is recorded
+		shown, at = content{doing: textThinking}, time.Time{}
+	}
 	call, cancel := t.o.optional(ctx)
 	defer cancel()
 	d.id, err = t.o.p.Post(call, t.place(), t.message(shown))
 	t.note("posting a draft", err)
-	d.shown, d.at = shown, time.Now()
+	d.shown, d.at = shown, at
 	return err
 }
 

@@ -418,6 +418,24 @@ func TestADraftAndItsStopButton(t *testing.T) {
 	b.channel.Wait(b.ctx)
 }
 
+// A draft whose ID nobody learned stays in the chat. The reply must not be in it as well.
+func TestADraftThatIsLeftBehindSaysNothing(t *testing.T) {
+	t.Parallel()
+	b := open(t, telegram.Options{Options: chat.Options{Drafts: true}})
+	b.channel.SetPace(chat.Pace{Notice: time.Millisecond, Draft: time.Millisecond, Edit: time.Millisecond, Call: time.Second, Retry: time.Millisecond})
+	b.run()
+	b.confirmed(b.Say(telegramtest.Ana, telegramtest.Ana, "think"))
+	b.LoseResponse("sendMessage", 1)
+	b.channel.Present(channels.PresentedTurn{ID: "t1", Reply: "r1", Messages: b.accepted(1), Drafts: channeltest.NewDrafts(), Text: "The answer."})
+	require.NoError(t, b.Await(b.ctx, func() bool { return len(b.Posted(telegramtest.Ana)) == 1 }))
+	b.channel.Pause(b.ctx, "t1")
+	b.deliver(out("r1", "The answer."))
+	posted := texts(b.Posted(telegramtest.Ana))
+	require.Len(t, posted, 2)
+	require.NotContains(t, posted[0], "answer")
+	require.Equal(t, "The answer.", posted[1])
+}
+
 func TestFilesIn(t *testing.T) {
 	t.Parallel()
 	b := receive(t, telegram.Options{})
