@@ -30,7 +30,7 @@ func liveDiscord(t *testing.T) livePlatform {
 			}
 			return texts
 		},
-		backlog: 50,
+		backlog: 5,
 		inOrder: true,
 	}
 }

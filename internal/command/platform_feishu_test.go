@@ -28,6 +28,6 @@ func liveFeishu(t *testing.T) livePlatform {
 			}
 			return texts
 		},
-		backlog: 50,
+		backlog: 5,
 	}
 }

@@ -30,6 +30,6 @@ func liveSlack(t *testing.T) livePlatform {
 			}
 			return texts
 		},
-		backlog: 50,
+		backlog: 5,
 	}
 }

@@ -20,7 +20,7 @@ func liveTelegram(t *testing.T) livePlatform {
 			}
 			return texts
 		},
-		backlog: 50,
+		backlog: 5,
 		inOrder: true,
 	}
 }

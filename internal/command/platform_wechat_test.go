@@ -36,7 +36,7 @@ func liveWeChat(t *testing.T) livePlatform {
 			}
 			return texts
 		},
-		backlog: 50,
+		backlog: 5,
 		inOrder: true,
 	}
 }
