@@ -265,7 +265,7 @@ func TestEnrich(t *testing.T) {
 	require.Equal(t, "what is this?", got.Before[0].Text)
 	require.Equal(t, "Ben Okafor", got.Before[0].Name)
 	require.Len(t, got.Files, 1)
-	require.Equal(t, "image/jpeg", got.Files[0].MIME, "as the platform says when it is fetched")
+	require.Equal(t, "image/png", got.Files[0].MIME, "as its content says")
 	require.Empty(t, got.Notes)
 
 	file := fmt.Sprintf(`{"file_key":%q,"file_name":"report.txt"}`, report)

@@ -199,7 +199,7 @@ func TestVoice(t *testing.T) {
 		"attachments":[{"content_type":"voice","filename":"a.amr","url":"https://grouptalk.c2c.qq.com/a","voice_wav_url":"//grouptalk.c2c.qq.com/a.wav","asr_refer_text":"buy milk"}]}`)
 	got := b.accepted(1)[0]
 	require.Equal(t, "buy milk", got.Text)
-	require.Equal(t, domain.File{ID: "v1/1", Name: "voice-1.wav", MIME: "audio/wav", URL: "https://grouptalk.c2c.qq.com/a.wav"}, got.Files[0])
+	require.Equal(t, domain.File{ID: "v1/1", Name: "voice-1.wav", MIME: "audio/wav", URL: "https://grouptalk.c2c.qq.com/a.wav", Transcribed: true}, got.Files[0])
 	require.Equal(t, "2026-11-22T02:00:00Z", got.SentAt.Format(time.RFC3339))
 }
 

@@ -110,7 +110,9 @@ func (s *Server) Mailbox(name string) (all [][]byte) {
 	for _, uid := range found.AllUIDs() {
 		mail, err := c.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{BodySection: []*imap.FetchItemBodySection{{Peek: true}}}).Collect()
 		require.NoError(s.t, err)
-		all = append(all, mail[0].BodySection[0].Bytes)
+		if len(mail) > 0 { // otherwise it was removed meanwhile
+			all = append(all, mail[0].BodySection[0].Bytes)
+		}
 	}
 	return all
 }
