@@ -167,7 +167,7 @@ func actionTS(t *testing.T, d slacktest.Delivery) string {
 func TestAnswersWithoutEffect(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
-		r := receive(t, mode, receivingSetup{})
+		r := receive(t, mode, receivingSetup{slack: hasty})
 		with := func(value any, change map[string]any) map[string]any {
 			payload := clickOn("holdfast_approve", change)
 			if change["actions"] == nil {

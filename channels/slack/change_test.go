@@ -53,7 +53,7 @@ func TestAChangeOfOneOfSeveralRequests(t *testing.T) {
 
 func TestChangesWithoutEffect(t *testing.T) {
 	t.Parallel()
-	r := receive(t, slack.ModeSocket, receivingSetup{})
+	r := receive(t, slack.ModeSocket, receivingSetup{slack: hasty})
 	answered := r.acked(r.Say(slacktest.Ana, slacktest.DM, "done")).TS
 	r.acked(r.Edit(slacktest.DM, answered, "done?"))
 	ignored := r.acked(r.Say(slacktest.Ben, slacktest.General, "not for you")).TS

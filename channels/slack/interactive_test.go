@@ -75,7 +75,7 @@ func TestTheStopShortcut(t *testing.T) {
 
 func TestClicksWithoutEffect(t *testing.T) {
 	t.Parallel()
-	r := receive(t, slack.ModeSocket, receivingSetup{})
+	r := receive(t, slack.ModeSocket, receivingSetup{slack: hasty})
 	for _, payload := range []map[string]any{
 		clickOn("tea", nil),
 		clickOn("holdfast_stop", map[string]any{"actions": nil}),

@@ -86,7 +86,8 @@ func TestAnOutsiderIsLetInByPairing(t *testing.T) {
 // A member is looked up once; a message whose sender cannot be looked up now is delivered again.
 func TestMembersAreLookedUpOnce(t *testing.T) {
 	t.Parallel()
-	r := shared(t, slack.ModeSocket, slack.Options{AllowUsers: []string{"*", groupID}}, slacktest.RetryDelays(time.Millisecond, time.Millisecond))
+	r := shared(t, slack.ModeSocket, slack.Options{AllowUsers: []string{"*", groupID}},
+		slacktest.AckTimeout(500*time.Millisecond), slacktest.RetryDelays(time.Millisecond, time.Millisecond))
 	r.Fail("users.info", 1, slacktest.Fault{Error: "internal_error"})
 	r.Fail("usergroups.users.list", 2, slacktest.Fault{Status: 503})
 	for range 3 {

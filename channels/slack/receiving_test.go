@@ -26,6 +26,9 @@ const (
 	receivingTick     = 2 * time.Millisecond
 )
 
+// hasty has Slack soon give up on what is not acknowledged.
+var hasty = []slacktest.Option{slacktest.AckTimeout(500 * time.Millisecond), slacktest.RetryDelays(time.Millisecond)}
+
 // receiving is a channel that runs against a Slack and a backend for tests.
 type receiving struct {
 	*slacktest.Server

@@ -13,7 +13,7 @@ import (
 func TestSlacksOwnStopButton(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
-		r := receive(t, mode, receivingSetup{})
+		r := receive(t, mode, receivingSetup{slack: hasty})
 		root := r.acked(r.Say(slacktest.Ana, slacktest.General, slacktest.Mention+" hi")).TS
 		d := r.acked(r.StopAgent(slacktest.Ana, slacktest.General, root))
 		r.acked(r.Redeliver(d.Events[0].ID))

@@ -39,7 +39,7 @@ func TestTheShortcutHandsOverAMessage(t *testing.T) {
 func TestAReactionHandsOverAMessage(t *testing.T) {
 	t.Parallel()
 	eachMode(t, func(t *testing.T, mode string) {
-		r := receive(t, mode, receivingSetup{options: slack.Options{Reactions: []string{"robot_face", "eyes"}}})
+		r := receive(t, mode, receivingSetup{options: slack.Options{Reactions: []string{"robot_face", "eyes"}}, slack: hasty})
 		root := r.acked(r.Say(slacktest.Ben, slacktest.General, "The build is broken")).TS
 		r.acked(r.React(slacktest.Ana, slacktest.General, root, "tada"))
 		r.acked(r.React(slacktest.Ben, slacktest.General, root, "robot_face"))
