@@ -75,14 +75,17 @@ func (w *Webhook) Serve(ctx context.Context, in Inbox) error {
 	address := listener.Addr()
 	w.address.Store(&address)
 	defer w.address.Store(nil)
+	var waiting unused
 	server := &http.Server{
 		Handler:           w.handler(ctx, in),
+		ConnState:         waiting.track,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(w.Logger.Handler(), slog.LevelDebug),
 	}
+	server.RegisterOnShutdown(waiting.close)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	w.Logger.Info("listening for webhooks", "channel", w.Name, "address", address.String(), "path", w.path())

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -153,4 +155,24 @@ func TestWebhookWithSeveralMessages(t *testing.T) {
 	require.Equal(t, 200, send("one two three"))
 	require.Len(t, backend.Accepted(), 3)
 	require.Equal(t, 400, send("nonsense"))
+}
+
+// A proxy may hold a connection ready on which it sends nothing.
+func TestAWebhookDoesNotWaitForUnusedConnections(t *testing.T) {
+	t.Parallel()
+	w := &chat.Webhook{Name: "fake", Listen: "127.0.0.1:0", Path: "/hook", Logger: discard()}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Serve(ctx, nil) }()
+	require.Eventually(t, func() bool { return w.Addr() != nil }, deadline, tick)
+	unused, err := new(net.Dialer).DialContext(ctx, "tcp", w.Addr().String())
+	require.NoError(t, err)
+	defer unused.Close()
+	answer, err := http.Get("http://" + w.Addr().String() + "/hook/health") //nolint:noctx // a test's, on another connection
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	asked := time.Now()
+	stop()
+	require.NoError(t, <-ended)
+	require.Less(t, time.Since(asked), 4*time.Second)
 }
