@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
@@ -22,7 +23,7 @@ import (
 )
 
 // patience is generous: only what hangs takes as long.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // holdActivity runs until the test ends, which keeps the clock from jumping to the next timer.
 const holdActivity = "Hold"
@@ -115,6 +116,7 @@ func (e *engine) execute(session string, r *run) {
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(4 * patience)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: patience}) // a busy machine may stop us for a second
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: workflowID(session), TaskQueue: protocol.Names{}.AgentQueue()})
 	env.RegisterWorkflowWithOptions(e.session, workflow.RegisterOptions{Name: protocol.SessionWorkflow})
 	env.RegisterActivity(&proxy{e})

@@ -280,7 +280,7 @@ func limited(t *testing.T, open func(*testing.T) Platform) {
 		t.Skip("the platform has no rate limits")
 	}
 	w.start("")
-	w.p.Limit(2, time.Second)
+	w.p.Limit(1, time.Second)
 	w.say(echo + " m1")
 	w.answered(false, 0, []string{"m1"})
 }

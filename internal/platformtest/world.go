@@ -76,10 +76,15 @@ func containing(text string) func(Seen) bool {
 	return func(s Seen) bool { return strings.Contains(s.Text, text) }
 }
 
+// longestLook is the longest pause between two looks at a chat, which may be long.
+const longestLook = 16 * time.Millisecond
+
 // eventually waits for a condition.
 func (w *world) eventually(condition func() bool, what string) {
 	w.t.Helper()
-	for deadline := time.Now().Add(patience); !condition(); time.Sleep(2 * time.Millisecond) {
+	pause := time.Millisecond
+	for deadline := time.Now().Add(patience); !condition(); time.Sleep(pause) {
+		pause = min(2*pause, longestLook)
 		if time.Now().After(deadline) {
 			var shown []string
 			for _, s := range w.p.Seen(false) {
