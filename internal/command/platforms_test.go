@@ -50,6 +50,7 @@ var livePlatforms = []struct {
 	{"feishu", liveFeishu},
 	{"wechat", liveWeChat},
 	{"dingtalk", liveDingTalk},
+	{"qq", liveQQ},
 }
 
 // boundaries are the failpoints at which the program is killed, one after the other.
@@ -66,7 +67,11 @@ func TestPlatforms(t *testing.T) {
 			nth += rand.IntN(len(s.chats))
 		}
 		died := s.start(t, dieAt(fmt.Sprintf("%s:%d", point, nth)))
-		s.say("slow", 1)
+		if point == "draft.posted" || point == "deliver.sent" {
+			s.say("slow", 1) // with a draft that becomes the reply
+		} else {
+			s.say("", 1)
+		}
 		died.awaitExit(t)
 		t.Logf("killed at %s:%d", point, nth)
 		s.kills++
