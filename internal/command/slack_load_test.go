@@ -141,8 +141,9 @@ func (l *slackLoad) check(t testing.TB, mode string) {
 	require.Positive(t, limited)
 }
 
+// TestSlackLoad runs alone, before the tests that run in parallel, which would delay the
+// acknowledgements.
 func TestSlackLoad(t *testing.T) {
-	t.Parallel()
 	l := startSlackLoad(t, slack.ModeSocket, 20, 10)
 	l.run(t)
 	l.check(t, slack.ModeSocket)
