@@ -168,7 +168,7 @@ func TestAWebhookDoesNotWaitForUnusedConnections(t *testing.T) {
 	unused, err := new(net.Dialer).DialContext(ctx, "tcp", w.Addr().String())
 	require.NoError(t, err)
 	defer unused.Close()
-	answer, err := http.Get("http://" + w.Addr().String() + "/hook/health") //nolint:noctx // a test's, on another connection
+	answer, err := http.Get("http://" + w.Addr().String() + "/hook/health")
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	asked := time.Now()
