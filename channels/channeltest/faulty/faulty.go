@@ -33,7 +33,7 @@ type Fault struct {
 type Server struct {
 	base string
 	web  *http.Server
-	gate *gate
+	gate *Gate
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at every change
@@ -58,7 +58,7 @@ func Start(t testing.TB, handler http.Handler, name func(*http.Request) string) 
 		t.Fatal(err)
 	}
 	s := &Server{
-		base: "http://" + listener.Addr().String(), gate: &gate{Listener: listener, open: map[*tracked]struct{}{}},
+		base: "http://" + listener.Addr().String(), gate: NewGate(listener),
 		changed: make(chan struct{}), calls: map[string]int{}, before: map[string]func(*http.Request){},
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -75,7 +75,7 @@ func Start(t testing.TB, handler http.Handler, name func(*http.Request) string) 
 	t.Cleanup(func() {
 		stop()
 		_ = s.web.Close()
-		s.gate.cut()
+		s.gate.Cut()
 		<-served
 	})
 	return s
@@ -168,13 +168,10 @@ func (s *Server) Calls(method string) int {
 }
 
 // Down makes the server unreachable until Up: it cuts existing and new connections.
-func (s *Server) Down() {
-	s.gate.set(true)
-	s.gate.cut()
-}
+func (s *Server) Down() { s.gate.Down() }
 
 // Up ends Down.
-func (s *Server) Up() { s.gate.set(false) }
+func (s *Server) Up() { s.gate.Up() }
 
 // Await waits until cond is true. It checks after every call and [Server.Changed]; cond may
 // call the server. The error is that of ctx.

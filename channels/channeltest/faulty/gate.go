@@ -5,21 +5,24 @@ import (
 	"sync"
 )
 
-// gate is a listener that can cut its connections.
-type gate struct {
+// Gate is a listener that can cut its connections. Safe for concurrent use.
+type Gate struct {
 	net.Listener
 	mu   sync.Mutex
 	down bool
 	open map[*tracked]struct{}
 }
 
+// NewGate returns a gate that lets the connections of a listener through.
+func NewGate(l net.Listener) *Gate { return &Gate{Listener: l, open: map[*tracked]struct{}{}} }
+
 type tracked struct {
 	net.Conn
-	gate *gate
+	gate *Gate
 }
 
 // Accept implements net.Listener.
-func (g *gate) Accept() (net.Conn, error) {
+func (g *Gate) Accept() (net.Conn, error) {
 	for {
 		conn, err := g.Listener.Accept()
 		if err != nil {
@@ -37,13 +40,23 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-func (g *gate) set(down bool) {
+// Down makes the listener unreachable until Up: it cuts existing and new connections.
+func (g *Gate) Down() {
+	g.set(true)
+	g.Cut()
+}
+
+// Up ends Down.
+func (g *Gate) Up() { g.set(false) }
+
+func (g *Gate) set(down bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.down = down
 }
 
-func (g *gate) cut() {
+// Cut cuts the existing connections.
+func (g *Gate) Cut() {
 	g.mu.Lock()
 	open := make([]*tracked, 0, len(g.open))
 	for c := range g.open {
@@ -54,6 +67,9 @@ func (g *gate) cut() {
 		c.reset()
 	}
 }
+
+// Reset cuts a connection that a Gate accepted.
+func Reset(c net.Conn) { c.(*tracked).reset() } //nolint:forcetypeassert // a test's mistake
 
 // reset closes a connection so that the other side sees a reset.
 func (c *tracked) reset() {

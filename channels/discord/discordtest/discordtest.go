@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // What there is from the start.
@@ -46,7 +48,7 @@ const ContentIntent = 1 << 15
 type Server struct {
 	settings
 	base    string
-	gate    *gate
+	gate    *faulty.Gate
 	web     *http.Server
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -137,7 +139,7 @@ func New(options ...Option) (*Server, error) {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	s.base = listener.Addr().String()
-	s.gate = &gate{Listener: listener, open: map[*tracked]struct{}{}}
+	s.gate = faulty.NewGate(listener)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.web = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	s.running.Go(func() { _ = s.web.Serve(s.gate) })
@@ -147,7 +149,7 @@ func New(options ...Option) (*Server, error) {
 // Close ends the server.
 func (s *Server) Close() {
 	s.stop()
-	s.gate.cut()
+	s.gate.Cut()
 	_ = s.web.Close()
 	s.running.Wait()
 }
@@ -191,3 +193,9 @@ func (s *Server) mintAt(at time.Time) string {
 	s.last = max(id, s.last+1)
 	return strconv.FormatInt(s.last, 10)
 }
+
+// Down makes the server unreachable until Up: it cuts existing and new connections.
+func (s *Server) Down() { s.gate.Down() }
+
+// Up ends Down.
+func (s *Server) Up() { s.gate.Up() }

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // The bot of every server.
@@ -38,7 +40,7 @@ const (
 type Server struct {
 	settings
 	base    string
-	gate    *gate
+	gate    *faulty.Gate
 	web     *http.Server
 	client  *http.Client
 	ctx     context.Context
@@ -162,7 +164,7 @@ func New(options ...Option) (*Server, error) {
 		return nil, err
 	}
 	s.base = "http://" + listener.Addr().String()
-	s.gate = &gate{Listener: listener, open: map[*tracked]struct{}{}}
+	s.gate = faulty.NewGate(listener)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.web = &http.Server{Handler: s.routes(), ErrorLog: log.New(io.Discard, "", 0)}
 	s.running.Go(func() { _ = s.web.Serve(s.gate) })
@@ -177,7 +179,7 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.stop()
 	_ = s.web.Close()
-	s.gate.cut()
+	s.gate.Cut()
 	s.client.CloseIdleConnections()
 	s.running.Wait()
 }
@@ -253,3 +255,9 @@ func kindOf(chat string) string {
 	kind, _, _ := strings.Cut(chat, "/")
 	return kind
 }
+
+// Down makes the server unreachable until Up: it cuts existing and new connections.
+func (s *Server) Down() { s.gate.Down() }
+
+// Up ends Down.
+func (s *Server) Up() { s.gate.Up() }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // Reasons for which Slack ends a Socket Mode connection.
@@ -52,7 +54,7 @@ func (s *Server) DropConnections() {
 		s.mu.Lock()
 		c.leaving = true
 		s.mu.Unlock()
-		c.ws.NetConn().(*tracked).reset()
+		faulty.Reset(c.ws.NetConn())
 	}
 }
 

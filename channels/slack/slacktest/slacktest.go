@@ -18,13 +18,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // Server is a Slack with one workspace. Safe for concurrent use.
 type Server struct {
 	settings
 	base    string
-	gate    *gate
+	gate    *faulty.Gate
 	web     *http.Server
 	client  *http.Client // posts to the app
 	ctx     context.Context
@@ -90,7 +92,7 @@ func New(options ...Option) (*Server, error) {
 		return nil, err
 	}
 	s.base = "http://" + listener.Addr().String()
-	s.gate = &gate{Listener: listener, open: map[*tracked]struct{}{}}
+	s.gate = faulty.NewGate(listener)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.web = &http.Server{Handler: s.routes(), ErrorLog: log.New(io.Discard, "", 0)}
 	s.running.Go(func() { _ = s.web.Serve(s.gate) })
@@ -105,7 +107,7 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.stop()
 	_ = s.web.Close()
-	s.gate.cut()
+	s.gate.Cut()
 	s.client.CloseIdleConnections()
 	s.running.Wait()
 }
@@ -136,3 +138,9 @@ func (s *Server) spawn(f func()) {
 }
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Down makes the server unreachable until Up: it cuts existing and new connections.
+func (s *Server) Down() { s.gate.Down() }
+
+// Up ends Down.
+func (s *Server) Up() { s.gate.Up() }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // The number and the app of every server.
@@ -40,7 +42,7 @@ const window = 24 * time.Hour
 type Server struct {
 	settings
 	base    string
-	gate    *gate
+	gate    *faulty.Gate
 	web     *http.Server
 	client  *http.Client
 	ctx     context.Context
@@ -110,7 +112,7 @@ func New(options ...Option) (*Server, error) {
 		return nil, err
 	}
 	s.base = "http://" + listener.Addr().String()
-	s.gate = &gate{Listener: listener, open: map[*tracked]struct{}{}}
+	s.gate = faulty.NewGate(listener)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.web = &http.Server{Handler: s.routes(), ErrorLog: log.New(io.Discard, "", 0)}
 	s.running.Go(func() { _ = s.web.Serve(s.gate) })
@@ -125,7 +127,7 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.stop()
 	_ = s.web.Close()
-	s.gate.cut()
+	s.gate.Cut()
 	s.client.CloseIdleConnections()
 	s.running.Wait()
 }
@@ -182,3 +184,9 @@ func (s *Server) spawn(f func()) {
 		s.running.Go(f)
 	}
 }
+
+// Down makes the server unreachable until Up: it cuts existing and new connections.
+func (s *Server) Down() { s.gate.Down() }
+
+// Up ends Down.
+func (s *Server) Up() { s.gate.Up() }
