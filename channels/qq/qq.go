@@ -77,7 +77,7 @@ func (p *platform) content(text string) string {
 	if p.o.Markdown {
 		return text
 	}
-	return markdown.Render(text, markdown.Marks{})
+	return markdown.Render(text, markdown.Style{})
 }
 
 // KeyLasts implements [chat.Keyed]: replies are possible for an hour at most.

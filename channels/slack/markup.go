@@ -45,7 +45,7 @@ func prose(text string) string {
 func quiet(text string) string { return everybody.ReplaceAllString(text, "$1@\u200b$2") }
 
 // link returns a link in Slack's markup; the label is already in it.
-func link(target, label string) string {
+func link(label, target string) string {
 	target = strings.ReplaceAll(escape(target), "|", "%7C")
 	if !absolute.MatchString(target) {
 		if target = quiet(target); label != target {

@@ -67,7 +67,9 @@ func (p *platform) UseStore(s channels.Store) { p.store.Store(&s) }
 func (*platform) Name() string { return Name }
 
 // marks are WhatsApp's formatting.
-var marks = markdown.Marks{Bold: "*", Italic: "_", Strike: "~", Code: "`", Fence: "```"}
+var marks = markdown.Style{
+	Bold: markdown.Around("*"), Italic: markdown.Around("_"), Strike: markdown.Around("~"), Code: markdown.Around("`"), Block: markdown.Fenced,
+}
 
 const textLimit = 4096 // characters of a message
 

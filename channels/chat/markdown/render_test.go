@@ -11,7 +11,9 @@ import (
 
 func TestRender(t *testing.T) {
 	t.Parallel()
-	marks := markdown.Marks{Bold: "*", Italic: "_", Strike: "~", Code: "`", Fence: "```"}
+	marks := markdown.Style{
+		Bold: markdown.Around("*"), Italic: markdown.Around("_"), Strike: markdown.Around("~"), Code: markdown.Around("`"), Block: markdown.Fenced,
+	}
 	tests := []struct{ in, marked, plain string }{
 		{"# A **title**", "*A title*", "A title"},
 		{"**b** *i* ~~s~~ `c`", "*b* _i_ ~s~ `c`", "b i s c"},
@@ -27,7 +29,7 @@ func TestRender(t *testing.T) {
 	}
 	for _, tt := range tests {
 		require.Equal(t, tt.marked, markdown.Render(tt.in, marks), tt.in)
-		require.Equal(t, tt.plain, markdown.Render(tt.in, markdown.Marks{}), tt.in)
+		require.Equal(t, tt.plain, markdown.Render(tt.in, markdown.Style{}), tt.in)
 	}
 	long := strings.Repeat("**a** ", markdown.Limit)
 	require.Equal(t, long, markdown.Render(long, marks))

@@ -15,22 +15,25 @@ func DrawTable(n *extast.Table, source []byte) string {
 		StyleFunc(func(_, column int) lipgloss.Style {
 			return lipgloss.NewStyle().Padding(0, 1).Align(alignment(n, column))
 		})
-	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
-		var cells []string
-		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			cells = append(cells, cellText(cell, source))
-		}
-		if row.Kind() == extast.KindTableHeader {
-			t.Headers(cells...)
-		} else {
-			t.Row(cells...)
-		}
-	}
+	rows := rowsOf(n, source)
+	t.Headers(rows[0]...).Rows(rows[1:]...)
 	lines := strings.Split(t.String(), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// rowsOf returns the text of a table's cells, the header first.
+func rowsOf(n *extast.Table, source []byte) (rows [][]string) {
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cells = append(cells, cellText(cell, source))
+		}
+		rows = append(rows, cells)
+	}
+	return rows
 }
 
 var lineBreaks = strings.NewReplacer("<br>", " ", "<br/>", " ", "<br />", " ", "\n", " ", "\t", " ")
@@ -77,14 +80,7 @@ func OnlyTable(text string) (before string, t Table, after string, found bool) {
 	if tables != 1 || only == nil {
 		return "", t, "", false
 	}
-	t.Alignments = only.Alignments
-	for row := only.FirstChild(); row != nil; row = row.NextSibling() {
-		var cells []string
-		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			cells = append(cells, cellText(cell, source))
-		}
-		t.Rows = append(t.Rows, cells)
-	}
+	t = Table{rowsOf(only, source), only.Alignments}
 	start, stop := tableSpan(only, source)
 	return strings.TrimRight(text[:startOfLine(text, start)], "\n"), t, strings.TrimLeft(text[stop:], "\n"), true
 }
