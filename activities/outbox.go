@@ -105,14 +105,14 @@ func (o *Outbox) deliverClaimed(ctx context.Context, out domain.Outbound) (domai
 		}
 	}
 	draft.Replace = draft.Replace || out.State == domain.OutboxKept // it is far above by now
-	parts, err := o.split(ctx, out)
+	parts, rated, err := o.split(ctx, out)
 	if err != nil {
 		return out, fmt.Errorf("split the reply: %w", err)
 	}
 	if len(parts) == 0 {
 		out, err = o.deliverOne(ctx, out, draft)
 	} else {
-		out, err = o.deliverParts(ctx, out, parts, draft)
+		out, err = o.deliverParts(ctx, out, parts, rated, draft)
 	}
 	if err != nil || !drafted || out.State == domain.OutboxKept {
 		return out, err
@@ -142,32 +142,37 @@ func (o *Outbox) claim(ctx context.Context, id string) (domain.Outbound, error) 
 }
 
 // split returns the IDs of the parts that the reply is sent as; none if it is sent
-// whole, as questions are: they are short, and each part would have the buttons.
-func (o *Outbox) split(ctx context.Context, out domain.Outbound) ([]string, error) {
+// whole, as questions are: they are short, and each part would have the buttons. The last
+// part that is no file can be rated.
+func (o *Outbox) split(ctx context.Context, out domain.Outbound) (ids []string, rated int, err error) {
 	splitter, ok := o.sender.(channels.Splitter)
 	if !ok || out.File != "" || out.Approval != "" {
-		return nil, nil
+		return nil, 0, nil
 	}
 	parts := splitter.Split(out.Text)
+	for i, part := range parts {
+		if part.File == "" {
+			rated = i
+		}
+	}
 	if len(parts) > 1 || len(parts) == 1 && parts[0].File != "" {
-		return o.store.SplitOutbox(ctx, out.ID, parts)
+		ids, err = o.store.SplitOutbox(ctx, out.ID, parts)
+	} else if out.Claimed { // by another version of us, which may have split it
+		ids, err = o.store.OutboxParts(ctx, out.ID)
 	}
-	if out.Claimed { // by another version of us, which may have split it
-		return o.store.OutboxParts(ctx, out.ID)
-	}
-	return nil, nil
+	return ids, rated, err
 }
 
-// deliverParts delivers the parts of a claimed reply in order. The reply is where
-// its first part is, and cannot be delivered if one of them cannot.
-func (o *Outbox) deliverParts(ctx context.Context, out domain.Outbound, parts []string, draft domain.Draft) (domain.Outbound, error) {
+// deliverParts delivers the parts of a claimed reply in order, of which the one at rated can
+// be rated. The reply is where its first part is, and cannot be delivered if one of them cannot.
+func (o *Outbox) deliverParts(ctx context.Context, out domain.Outbound, parts []string, rated int, draft domain.Draft) (domain.Outbound, error) {
 	for i, id := range parts {
 		part, err := o.claim(ctx, id)
 		if err != nil {
 			return out, err
 		}
 		if part.State == domain.OutboxPending {
-			part.ReplyTo = out.ReplyTo
+			part.ReplyTo, part.Ratable = out.ReplyTo, out.Ratable && i == rated
 			if part, err = o.deliverOne(ctx, part, draft); err != nil {
 				return out, err
 			}

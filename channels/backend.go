@@ -44,6 +44,13 @@ type Pairing interface {
 	Pair(ctx context.Context, channel, sender, name string) (code string, err error)
 }
 
+// Ratings is a [Backend] that stores what people think of replies.
+type Ratings interface {
+	// Rate stores a person's rating of a reply in place of an earlier one of theirs. After a
+	// nil error it is durable. [domain.ErrNotFound] if the chat has no such reply.
+	Rate(ctx context.Context, r domain.Rating) error
+}
+
 // Chats is a [Backend] that finds the chats of clients which send all of a conversation with
 // each message.
 type Chats interface {

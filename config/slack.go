@@ -22,6 +22,7 @@ type Slack struct {
 	APIURL        string   `yaml:"api_url"`
 	AllowChannels []string `yaml:"allow_channels"` // Slack IDs; "*" for all
 	Reactions     []string `yaml:"reactions"`      // emoji, without colons, that ask the bot to deal with a message
+	Feedback      bool     `yaml:"feedback"`       // thumbs below each reply
 }
 
 func defaultSlack() Slack {

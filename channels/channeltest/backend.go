@@ -47,6 +47,7 @@ type Backend struct {
 	paired     map[[2]string]bool
 	cursors    map[[2]string]string                // by channel and name
 	background map[string][]domain.BackgroundReply // by session
+	ratings    []domain.Rating
 }
 
 type message struct {

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
@@ -22,8 +23,25 @@ func (h *handler) click(ctx context.Context, c *Click) error {
 		return h.command(ctx, "/stop", "stop-"+c.PlatformID, cmp.Or(c.Value, c.thread()), &c.Origin)
 	case ActionApprove, ActionDeny:
 		return h.answer(ctx, c)
+	case ActionGood, ActionBad:
+		return h.rate(ctx, c)
 	}
 	return nil
+}
+
+// rate stores what somebody thinks of a reply.
+func (h *handler) rate(ctx context.Context, c *Click) error {
+	if h.ratings == nil {
+		return nil
+	}
+	err := h.ratings.Rate(ctx, domain.Rating{
+		Turn: c.Value, Channel: h.platform.Name(), Chat: c.Chat, Sender: c.Sender, Good: c.Action == ActionGood, At: c.SentAt,
+	})
+	if errors.Is(err, domain.ErrNotFound) { // its session was removed
+		h.log.Info("rating of an unknown reply ignored", "turn", c.Value, "chat", c.Chat, "user_id", c.Sender)
+		return nil
+	}
+	return err
 }
 
 // answer accepts a click as the answer to a question. The question's message will say who

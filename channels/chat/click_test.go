@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,6 +49,23 @@ func TestClicks(t *testing.T) {
 			require.Equal(t, tt.push, got[0].Push)
 		})
 	}
+}
+
+func TestRatings(t *testing.T) {
+	t.Parallel()
+	r := run(t, options(), channeltest.NewBackend(nil), asIs)
+	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	for _, c := range []chat.Click{
+		{Action: chat.ActionGood, Value: "m1"}, {Action: chat.ActionBad, Value: "m1"},
+	} {
+		c.Origin = chat.Origin{Inbound: domain.Inbound{PlatformID: "c1", Chat: "team/ops", Sender: "ana", SentAt: at}}
+		_, err := r.in.Deliver(r.ctx, &c)
+		require.NoError(t, err)
+	}
+	require.Equal(t, []domain.Rating{
+		{Turn: "m1", Channel: "fake", Chat: "team/ops", Sender: "ana", Good: true, At: at},
+		{Turn: "m1", Channel: "fake", Chat: "team/ops", Sender: "ana", At: at},
+	}, r.backend.Ratings())
 }
 
 func TestSlashCommandsInMemory(t *testing.T) {

@@ -94,6 +94,7 @@ type Click struct {
 	Origin
 	Action Action
 	Value  string // the button's; empty: the conversation
+	// SentAt of the Origin orders the ratings of a person, of which the last one counts.
 }
 
 // Command is a command that was not written as a message: Text is the command without a

@@ -89,6 +89,7 @@ type Message struct {
 	Note     string // plain text shown separately below Text: the agent's activity, how a question was answered
 	Buttons  []Button
 	Approval string // the ID of the question that the message asks; empty: none
+	Rate     string // the turn whose reply ends with the message, if people may rate it; see [ActionGood]
 	File     string // not empty: the message is a file with this name and Content
 	Content  []byte
 }

@@ -48,6 +48,7 @@ func (r *Receiver) inbox(work context.Context, b channels.Backend) *inbox {
 	h := &handler{platform: r.platform, o: r.o, backend: b, log: r.o.Logger, told: &r.told, background: work}
 	h.requests, _ = b.(channels.Requests)
 	h.pairing, _ = b.(channels.Pairing)
+	h.ratings, _ = b.(channels.Ratings)
 	h.telling.SetLimit(maxTelling)
 	return &inbox{handler: h, queues: newQueues(), work: work, ready: make(chan struct{})}
 }

@@ -88,6 +88,9 @@ func (o *Outbound) space(ctx context.Context, at Place, msg domain.Outbound) err
 // message returns an outbound message as the platform is given it.
 func (o *Outbound) message(msg domain.Outbound) Message {
 	m := Message{ID: msg.ID, Part: max(msg.Part, 1), Text: msg.Text, File: msg.File, Content: msg.Content, Approval: msg.Approval}
+	if msg.Ratable {
+		m.Rate = msg.Turn
+	}
 	if msg.Approval == "" {
 		return m
 	}

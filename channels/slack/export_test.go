@@ -15,6 +15,7 @@ var (
 	BlockText = blockText
 	Failure   = failure
 	SentAt    = sentAt
+	Thumbs    = thumbs
 )
 
 // PostDraft posts what stands for a reply, as a turn that is at work does.

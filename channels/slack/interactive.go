@@ -3,7 +3,6 @@ package slack
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
 )
@@ -67,19 +66,19 @@ func (i *interaction) click(self Identity) *chat.Click {
 	ts := i.ActionTS
 	switch i.Type {
 	case "block_actions":
-		at := slices.IndexFunc(i.Actions, func(a action) bool { return actions[a.ID] != "" })
-		if at < 0 {
-			return nil
+		for _, a := range i.Actions {
+			if c.Action, c.Value = a.meaning(); c.Action != "" {
+				ts = cmp.Or(a.TS, ts)
+				break
+			}
 		}
-		a := i.Actions[at]
-		c.Action, c.Value, ts = actions[a.ID], a.Value, cmp.Or(a.TS, ts)
 	case "message_action":
 		c.Action = actions[i.CallbackID]
 	}
 	if c.Action == "" || ts == "" {
 		return nil
 	}
-	c.PlatformID = ts + "-" + i.User.ID // the same in a redelivery
+	c.PlatformID, c.SentAt = ts+"-"+i.User.ID, sentAt(ts) // the same in a redelivery
 	c.Chat, c.Direct = chatOf(self.TeamID, i.Channel.ID), isDirect(i.Channel.ID)
 	c.Sender, c.SenderName = i.User.ID, i.User.Name
 	c.Outsider = elsewhere(self, i.User.TeamID, i.Team.ID)

@@ -27,6 +27,7 @@ type Options struct {
 	RespondIn     map[string]string // by channel in lower case, where it is another
 	Reactions     []string          // emoji that ask us to deal with a message
 	Stream        bool
+	Feedback      bool  // replies can be rated
 	FileLimit     int64 // bytes of an attached file
 	Logger        *slog.Logger
 }

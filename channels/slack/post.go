@@ -113,6 +113,9 @@ func (p *platform) send(msg chat.Message, limit int, send func(content ...slack.
 	if msg.Approval != "" {
 		markdown = withApprovers(markdown)
 	}
+	if !p.o.Feedback {
+		msg.Rate = ""
+	}
 	metadata := slack.MsgOptionMetadata(metadataOf(msg))
 	bodies := [][]slack.Block{blocks(markdown)}
 	if table := withTable(markdown); table != nil && !msg.Draft {
@@ -124,6 +127,10 @@ func (p *platform) send(msg chat.Message, limit int, send func(content ...slack.
 		if !refusedBlocks[code(err)] {
 			return err
 		}
+	}
+	if msg.Rate != "" { // a Slack without thumbs
+		msg.Rate = ""
+		return p.send(msg, limit, send)
 	}
 	if len(msg.Buttons) > 0 && msg.Approval != "" {
 		markdown += "\n\n" + howToAnswer(msg.Approval)
@@ -177,6 +184,9 @@ func blocksOf(msg chat.Message, body []slack.Block) []slack.Block {
 			buttons = append(buttons, slack.NewButtonBlockElement(actionID(b.Action), b.Value, label).WithStyle(styles[b.Action]))
 		}
 		parts = append(parts, slack.NewActionBlock("", buttons...))
+	}
+	if msg.Rate != "" {
+		parts = append(parts, thumbs(msg.Rate))
 	}
 	return parts
 }

@@ -51,7 +51,7 @@ func newScenario(t *testing.T, mode string) *scenario {
 // over a connection that was lost comes after later messages.
 func (s *scenario) platform() platformtest.Platform {
 	return platformtest.Platform{
-		Name: slack.Name, Promise: platformtest.Exactly, Drafts: true, Files: true, Backlog: true, Unordered: true, Stop: " /stop",
+		Name: slack.Name, Promise: platformtest.Exactly, Drafts: true, Files: true, Backlog: true, Unordered: true, Rated: true, Stop: " /stop",
 		Open: s.open, Listening: s.listening, Say: s.say, Redeliver: s.redeliver, Seen: s.seen, TextLimit: 12_000,
 		LoseAnswers: func(n int) { s.LoseResponse("chat.postMessage", n) },
 		Limit:       func(n int, wait time.Duration) { s.RateLimit("chat.postMessage", n, wait) },
@@ -67,7 +67,7 @@ func (s *scenario) open(t *testing.T) platformtest.Channel {
 	c, err := slack.New(slack.Options{
 		Mode: s.mode, APIURL: s.APIURL(), Listen: "127.0.0.1:0", Path: "/slack",
 		BotToken: slacktest.BotToken, AppToken: slacktest.AppToken, SigningSecret: slacktest.SigningSecret,
-		AllowUsers: everybody, AllowChannels: everybody, Respond: chat.RespondMention, Stream: true, FileLimit: 1 << 20,
+		AllowUsers: everybody, AllowChannels: everybody, Respond: chat.RespondMention, Stream: true, Feedback: true, FileLimit: 1 << 20,
 	})
 	require.NoError(t, err)
 	c.Hasten(time.Millisecond)
@@ -141,6 +141,12 @@ func (s *scenario) seen(group bool) (all []platformtest.Seen) {
 	return all
 }
 
+// button is a button, or one of the thumbs.
+type button struct {
+	Value string
+	Text  json.RawMessage
+}
+
 // blocks returns the texts of a message's blocks, and its buttons.
 func (s *scenario) blocks(m slacktest.Message) (text string, buttons map[string]func()) {
 	var texts []string
@@ -159,24 +165,25 @@ func (s *scenario) blocks(m slacktest.Message) (text string, buttons map[string]
 	}
 	var blocks []struct {
 		Elements []struct {
-			Type, Value string
-			ActionID    string `json:"action_id"`
-			Text        json.RawMessage
+			Type string
+			button
+			ActionID string `json:"action_id"`
+			Positive button `json:"positive_button"`
+			Negative button `json:"negative_button"`
 		}
 	}
 	if json.Unmarshal(m.Blocks, &blocks) != nil {
 		return strings.Join(texts, "\n"), nil
 	}
+	buttons = map[string]func(){}
 	for _, b := range blocks {
 		for _, e := range b.Elements {
-			var label struct{ Text string }
-			if e.Type != "button" || json.Unmarshal(e.Text, &label) != nil {
-				continue
+			for _, b := range []button{e.button, e.Positive, e.Negative} {
+				var label struct{ Text string }
+				if json.Unmarshal(b.Text, &label) == nil && label.Text != "" && b.Value != "" {
+					buttons[label.Text] = func() { s.Click(slacktest.Ana, m.Channel, m.TS, e.ActionID, b.Value) }
+				}
 			}
-			if buttons == nil {
-				buttons = map[string]func(){}
-			}
-			buttons[label.Text] = func() { s.Click(slacktest.Ana, m.Channel, m.TS, e.ActionID, e.Value) }
 		}
 	}
 	return strings.Join(texts, "\n"), buttons

@@ -72,6 +72,8 @@ type turnRow struct {
 	Sender  string `json:"sender,omitempty"`
 	// Undelivered says why a message of the turn could not be delivered.
 	Undelivered string `json:"undelivered,omitempty"`
+	// Ratings are what people think of the reply.
+	Ratings []domain.Rating `json:"ratings,omitempty"`
 }
 
 type messageRow struct {
@@ -124,8 +126,12 @@ func (v sessionView) show(ctx context.Context, w io.Writer, stored *store.Store,
 	if err != nil {
 		return err
 	}
+	ratings, err := stored.Ratings(ctx, key)
+	if err != nil {
+		return err
+	}
 	for i := range d.TurnRows {
-		d.TurnRows[i].Undelivered = undelivered[d.TurnRows[i].ID]
+		d.TurnRows[i].Undelivered, d.TurnRows[i].Ratings = undelivered[d.TurnRows[i].ID], ratings[d.TurnRows[i].ID]
 		if err := d.TurnRows[i].command(ctx, stored); err != nil {
 			return err
 		}
@@ -218,6 +224,9 @@ func (v sessionView) print(w io.Writer, d sessionDetail) error {
 		}
 		if turn.Undelivered != "" {
 			fmt.Fprintf(w, "%s  not delivered: %s\n", shownTime(turn.EndedAt), oneLine(turn.Undelivered, lineLimit))
+		}
+		for _, r := range turn.Ratings {
+			fmt.Fprintf(w, "%s  rated %s by %s\n", shownTime(r.At), r.Word(), oneLine(r.Sender, keyLimit))
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -152,6 +153,33 @@ func TestSessionsWhoseFirstMessageWaits(t *testing.T) {
 	out, err = runCommand(t, environ, "sessions", "show", "http:main")
 	require.NoError(t, err)
 	require.Contains(t, out, ", running")
+}
+
+func TestSessionsShowRatings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	stored, err := store.Open(t.Context(), store.Options{DSN: filepath.Join(dir, "data", "store.db")})
+	require.NoError(t, err)
+	_, _, err = stored.Accept(t.Context(), domain.Inbound{ID: "m1", Session: "slack:T1/C1", Channel: "slack", Chat: "T1/C1", Text: "hi", Push: true})
+	require.NoError(t, err)
+	_, err = stored.Begin(t.Context(), store.BeginInput{Session: "slack:T1/C1", Channel: "slack", Turn: "m1", Step: 1, Messages: []string{"m1"}})
+	require.NoError(t, err)
+	_, _, err = stored.SaveCompletion(t.Context(), store.Completion{Turn: "m1", Step: 1, Message: domain.Message{Content: "hello"}, Final: true, Reply: "hello"})
+	require.NoError(t, err)
+	_, err = stored.Rate(t.Context(), domain.Rating{Turn: "m1", Channel: "slack", Chat: "T1/C1", Sender: "U1\x1b", At: time.Now()})
+	require.NoError(t, err)
+	require.NoError(t, stored.Close())
+	environ := []string{"HOLDFAST_HOME=" + dir}
+	out, err := runCommand(t, environ, "sessions", "show", "slack:T1/C1")
+	require.NoError(t, err)
+	require.Regexp(t, `hello\n.*  rated bad by U1\W*\n`, out)
+	require.NotContains(t, out, "\x1b")
+	out, err = runCommand(t, environ, "sessions", "show", "slack:T1/C1", "--json")
+	require.NoError(t, err)
+	var d sessionDetail
+	require.NoError(t, json.Unmarshal([]byte(out), &d))
+	require.Len(t, d.TurnRows[0].Ratings, 1)
+	require.False(t, d.TurnRows[0].Ratings[0].Good)
 }
 
 func TestSessionsOfADamagedStore(t *testing.T) {

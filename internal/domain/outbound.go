@@ -3,7 +3,7 @@ package domain
 import "time"
 
 // Outbound is a message to be delivered. The sender of a channel reads the fields up to
-// Replace.
+// Ratable.
 type Outbound struct {
 	ID       string // the same in every attempt; stored in the platform's metadata where possible
 	Channel  string
@@ -17,6 +17,7 @@ type Outbound struct {
 	Approval string // ID of the approval that it asks for; a channel without buttons adds how to answer
 	Draft    string // the platform's ID of the draft that becomes this message, or is removed for a file; empty: none
 	Replace  bool   // remove Draft and post a new message
+	Ratable  bool   // it is the model's reply of the turn, or the end of it: people may rate it
 
 	Turn      string
 	Session   string

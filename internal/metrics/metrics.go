@@ -26,6 +26,7 @@ type Metrics struct {
 	tools         *prometheus.CounterVec
 	toolSeconds   *prometheus.HistogramVec
 	deliveries    *prometheus.CounterVec
+	ratings       *prometheus.CounterVec
 	temporal      *temporal
 	models, named names // of models and of tools, as labels
 }
@@ -62,6 +63,7 @@ func New(version string) *Metrics {
 	m.toolSeconds = m.histogram("holdfast_tool_call_duration_seconds", "Duration of attempts at tool calls.",
 		[]float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 900, 1800}, "tool")
 	m.deliveries = m.counter("holdfast_deliveries_total", "Attempts to post a message, or a part of a long one, to a channel.", "channel", "outcome")
+	m.ratings = m.counter("holdfast_ratings_total", "Ratings of replies by people, and changes of them.", "channel", "rating")
 	m.temporal = newTemporal(m)
 	return m
 }
@@ -117,4 +119,12 @@ func (m *Metrics) Delivered(channel string, outcome Outcome) {
 		return
 	}
 	m.deliveries.WithLabelValues(channel, string(outcome)).Inc()
+}
+
+// Rated counts a rating of a reply.
+func (m *Metrics) Rated(r domain.Rating) {
+	if m == nil {
+		return
+	}
+	m.ratings.WithLabelValues(r.Channel, r.Word()).Inc()
 }

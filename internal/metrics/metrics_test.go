@@ -22,6 +22,7 @@ func TestCounts(t *testing.T) {
 	m.ToolCalled("exec", metrics.OK, time.Second)
 	m.ToolCalled("exec", metrics.Retried, 2*time.Second)
 	m.Delivered("slack", metrics.Failed)
+	m.Rated(domain.Rating{Channel: "slack", Good: true})
 	all := series(t, m, "holdfast_")
 	for name, want := range map[string]float64{
 		`holdfast_build_info{version="v1"}`:                                 1,
@@ -38,6 +39,7 @@ func TestCounts(t *testing.T) {
 		`holdfast_tool_call_duration_seconds_sum{tool="exec"}`:              3,
 		`holdfast_tool_call_duration_seconds_count{tool="exec"}`:            2,
 		`holdfast_deliveries_total{channel="slack",outcome="failed"}`:       1,
+		`holdfast_ratings_total{channel="slack",rating="good"}`:             1,
 	} {
 		require.Contains(t, all, name)
 		require.InDelta(t, want, all[name], 0, name)
@@ -54,6 +56,7 @@ func TestNothingIsCountedWithoutMetrics(t *testing.T) {
 	m.TurnEnded("slack", domain.TurnDone, time.Second)
 	m.ToolCalled("exec", metrics.OK, time.Second)
 	m.Delivered("slack", metrics.OK)
+	m.Rated(domain.Rating{Channel: "slack"})
 	require.Nil(t, m.Temporal())
 	var p llm.Provider = scripted{}
 	require.Equal(t, p, m.Provider(p, "openai", "gpt", nil))

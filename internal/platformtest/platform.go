@@ -79,6 +79,8 @@ type Platform struct {
 	Measure   func(raw string) int // nil: characters
 	// Files is set if people and the bot can send files.
 	Files bool
+	// Rated is set if a reply has the buttons "Good answer" and "Bad answer".
+	Rated bool
 	// Stop is what a person writes to stop a turn; empty: "/stop".
 	Stop string
 }

@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) Platform) {
 		{"a file that is sent", fileOut},
 		{"an approval", approves},
 		{"a denial in words", denies},
+		{"a rating", rates},
 		{"stop", stops},
 		{"rate limits", limited},
 		{"the platform is away", platformAway},
@@ -253,6 +254,44 @@ func denies(t *testing.T, open func(*testing.T) Platform) {
 	}, "a question")
 	w.say("no")
 	w.answered(false, 0, []string{"m1"}, isQuestion, containing("Denied"))
+}
+
+func rates(t *testing.T, open func(*testing.T) Platform) {
+	w := newWorld(t, open)
+	if !w.p.Rated {
+		t.Skip("replies cannot be rated")
+	}
+	w.start("")
+	w.say(long + " m1")
+	pressed := func(label string) bool {
+		rated, ok := w.find(func(s Seen) bool { return s.Buttons[label] != nil })
+		if ok {
+			rated.Buttons[label]()
+		}
+		return ok
+	}
+	w.eventually(func() bool { return pressed("Good answer") }, "a reply that can be rated")
+	w.eventually(func() bool { return w.ratings() == "good" }, "a rating")
+	require.True(t, pressed("Bad answer"))
+	w.eventually(func() bool { return w.ratings() == "bad" }, "another rating in its place")
+}
+
+// ratings returns all ratings of replies.
+func (w *world) ratings() string {
+	w.t.Helper()
+	sessions, err := w.process.store.Sessions(w.ctx, 10)
+	require.NoError(w.t, err)
+	var words []string
+	for _, s := range sessions {
+		byTurn, err := w.process.store.Ratings(w.ctx, s.Key)
+		require.NoError(w.t, err)
+		for _, ratings := range byTurn {
+			for _, r := range ratings {
+				words = append(words, r.Word())
+			}
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func stops(t *testing.T, open func(*testing.T) Platform) {

@@ -107,6 +107,7 @@ func final(t *testing.T, b *bundle) {
 	out.ClaimedAt, out.FirstClaimedAt = time.Time{}, time.Time{}
 	require.Equal(t, domain.Outbound{
 		ID: "o1", Turn: "m1", Channel: channel, Session: session, Chat: "c1", Thread: "t1", Text: "m1 says 1", State: domain.OutboxPending, Fence: 1,
+		Ratable: true,
 	}, out)
 }
 

@@ -57,6 +57,7 @@ func conform(t *testing.T, dsn func(t *testing.T) string) {
 		"gives each concurrent claim its own fence":           claimRace,
 		"closes a reply permanently":                          closed,
 		"keeps replies for a later delivery":                  kept,
+		"stores the last rating of each person":               ratings,
 		"records the placeholder of a reply":                  placeholder,
 		"does not keep a question that was decided":           keptQuestion,
 		"finds replies that are behind others":                behind,

@@ -9,9 +9,11 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
-// outboundColumns are read by scanOutbound. A message answers the one that began its turn.
+// outboundColumns are read by scanOutbound. A message answers the one that began its turn; it
+// can be rated if it is the model's reply.
 const outboundColumns = `id, turn, channel, session, chat, thread, text, state, fence, claims, platform_id, error, file, path, approval, claimed_at, first_claimed_at, idx,
-	COALESCE((SELECT platform_id FROM inbox WHERE inbox.id = outbox.turn AND inbox.channel = outbox.channel AND inbox.chat = outbox.chat AND job = '' AND child = ''), '')`
+	COALESCE((SELECT platform_id FROM inbox WHERE inbox.id = outbox.turn AND inbox.channel = outbox.channel AND inbox.chat = outbox.chat AND job = '' AND child = ''), ''),
+	EXISTS (SELECT 1 FROM turns WHERE turns.id = outbox.turn AND turns.outbox = outbox.id AND status = 'done' AND steps > 0)`
 
 // claimOutbox claims the message $1 at the time $2.
 const claimOutbox = `UPDATE outbox SET fence = fence + 1, claims = claims + 1, claimed_at = $2, updated_at = $2,
@@ -20,7 +22,7 @@ const claimOutbox = `UPDATE outbox SET fence = fence + 1, claims = claims + 1, c
 func scanOutbound(rows *sql.Rows) (out domain.Outbound, err error) {
 	var claims int
 	err = rows.Scan(&out.ID, &out.Turn, &out.Channel, &out.Session, &out.Chat, &out.Thread, &out.Text, &out.State, &out.Fence,
-		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path, &out.Approval, stamp{&out.ClaimedAt}, stamp{&out.FirstClaimedAt}, &out.Part, &out.ReplyTo)
+		&claims, &out.PlatformID, &out.Error, &out.File, &out.Path, &out.Approval, stamp{&out.ClaimedAt}, stamp{&out.FirstClaimedAt}, &out.Part, &out.ReplyTo, &out.Ratable)
 	out.Claimed = claims > 1
 	return out, err
 }

@@ -11,7 +11,7 @@ import (
 
 var (
 	// wholeTable matches a step that reads every row of a table.
-	wholeTable = regexp.MustCompile(`^SCAN (sessions|s|inbox|earlier|turns|t|messages|intents|outbox|drafts|subagents|usage|calls|consolidations|jobs|approvals|unconsolidated|versions|prompts|recall)\b`)
+	wholeTable = regexp.MustCompile(`^SCAN (sessions|s|inbox|earlier|turns|t|messages|intents|outbox|drafts|subagents|usage|calls|consolidations|jobs|approvals|unconsolidated|versions|prompts|recall|ratings)\b`)
 	// bounded matches the indexes that hold only work that is not done, and those whose
 	// readers stop after some rows.
 	bounded = regexp.MustCompile(`VIRTUAL TABLE INDEX 0:M|USING (COVERING )?INDEX (inbox_unconsumed|inbox_due|turns_running|outbox_pending|outbox_behind|outbox_kept|outbox_undelivered|subagents_running|approvals_waiting|approvals_created|jobs_open|sessions_used)`)

@@ -189,7 +189,8 @@ func (r *runner) removeTurn(ctx context.Context, t turnRow) error {
 	}
 	return r.each(ctx, t.ID, r.sql.forget,
 		`DELETE FROM messages WHERE turn = $1`, `DELETE FROM intents WHERE turn = $1`, `DELETE FROM drafts WHERE turn = $1`,
-		`DELETE FROM outbox WHERE turn = $1`, `DELETE FROM approvals WHERE turn = $1`, `DELETE FROM turns WHERE id = $1`)
+		`DELETE FROM outbox WHERE turn = $1`, `DELETE FROM approvals WHERE turn = $1`, `DELETE FROM ratings WHERE turn = $1`,
+		`DELETE FROM turns WHERE id = $1`)
 }
 
 // removeSession removes the rest of a session without turns. Sessions of its subagents

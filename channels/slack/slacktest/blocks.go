@@ -18,6 +18,7 @@ const (
 	maxActionID   = 255
 	maxBlocks     = 50
 	maxElements   = 25
+	maxContext    = 5 // elements of context_actions
 	maxRows       = 100
 	maxColumns    = 20
 )
@@ -53,6 +54,17 @@ type element struct {
 	Value    string          `json:"value"`
 	Style    string          `json:"style"`
 	Text     json.RawMessage `json:"text"`
+	Positive *thumb          `json:"positive_button"` // of feedback_buttons
+	Negative *thumb          `json:"negative_button"`
+}
+
+type thumb struct {
+	Text  blockText `json:"text"`
+	Value string    `json:"value"`
+}
+
+func (t *thumb) valid() bool {
+	return t != nil && t.Text.Type == "plain_text" && t.Text.Text != "" && runes(t.Text.Text) <= maxButton && t.Value != "" && runes(t.Value) <= maxValue
 }
 
 // checkBlocks returns the blocks of a call with block IDs filled in, or nil without
@@ -133,6 +145,10 @@ func (b block) check(i int) error {
 		}
 	case "table":
 		return b.checkTable(i)
+	case "context_actions":
+		if len(b.Elements) == 0 || len(b.Elements) > maxContext {
+			return invalidBlocks("between 1 and %d items allowed [json-pointer:/blocks/%d/elements]", maxContext, i)
+		}
 	case "actions":
 		if len(b.Elements) == 0 || len(b.Elements) > maxElements {
 			return invalidBlocks("between 1 and %d items allowed [json-pointer:/blocks/%d/elements]", maxElements, i)
@@ -141,7 +157,7 @@ func (b block) check(i int) error {
 	if limit > 0 && runes(plain(b.Text)) > limit {
 		return invalidBlocks("must be less than %d characters [json-pointer:/blocks/%d/text/text]", limit+1, i)
 	}
-	if b.Type != "actions" && b.Accessory == nil {
+	if b.Type != "actions" && b.Type != "context_actions" && b.Accessory == nil {
 		return nil
 	}
 	seen := map[string]bool{}
@@ -150,6 +166,10 @@ func (b block) check(i int) error {
 		switch {
 		case e.ActionID != "" && seen[e.ActionID]:
 			return invalidBlocks("action_id already exists %s", at)
+		case b.Type == "context_actions" && e.Type != "feedback_buttons" && e.Type != "icon_button":
+			return invalidBlocks("unsupported type: %s %s", e.Type, at)
+		case e.Type == "feedback_buttons" && (!e.Positive.valid() || !e.Negative.valid()):
+			return invalidBlocks("needs two buttons with a text and a value %s", at)
 		case e.Type == "button" && (runes(plain(e.Text)) > maxButton || plain(e.Text) == ""):
 			return invalidBlocks("must be 1 to %d characters %s", maxButton, at)
 		case e.Type == "button" && e.Style != "" && e.Style != "primary" && e.Style != "danger":

@@ -105,6 +105,14 @@ func (e element) chosen(actionID, value string) reply {
 	}
 	out := reply{"type": e.Type, "action_id": e.ActionID}
 	switch {
+	case e.Type == "feedback_buttons":
+		for _, t := range []*thumb{e.Positive, e.Negative} {
+			if value == "" || t.Value == value {
+				out["text"], out["value"] = t.Text, t.Value
+				return out
+			}
+		}
+		return nil
 	case e.Type != "button":
 		out["selected_option"] = reply{"value": value, "text": blockText{"plain_text", value}}
 	case value != "" && e.Value != value:

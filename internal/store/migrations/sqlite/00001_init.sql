@@ -327,6 +327,15 @@ CREATE INDEX approvals_decided ON approvals (decided_in) WHERE decided_in <> '';
 CREATE INDEX approvals_created ON approvals (created_at, id);
 CREATE INDEX approvals_waiting ON approvals (channel, chat, thread) WHERE status = 'waiting';
 
+-- What people think of replies: their last rating.
+CREATE TABLE ratings (
+    turn     TEXT NOT NULL,
+    sender   TEXT NOT NULL,
+    good     BOOLEAN NOT NULL,
+    rated_at BIGINT NOT NULL,
+    PRIMARY KEY (turn, sender)
+) WITHOUT ROWID;
+
 -- The worker processes that run beside others.
 CREATE TABLE workers (
     identity      TEXT PRIMARY KEY,
