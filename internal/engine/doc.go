@@ -10,6 +10,7 @@
 //	checkpoints beside the commits             p99 of three commits 32 -> 21 ms, and 24 -> 20 ms
 //	worker commands                            a cancellation reaches the activity after 7 ms
 //	polls cancelled at a worker's stop         no task is given to a worker that is leaving
+//	default task timeout 10 -> 3 s             a schedule that fires while the engine is killed is 3 s late, not 10
 //	keep-alive of clients 60 + 10 s -> 1 + 2 s a frozen worker gets no more tasks after 3 s, before others take over
 //
 // Shards, page cache, mmap, GOGC and synchronous=NORMAL made no

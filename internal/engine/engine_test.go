@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -75,6 +76,19 @@ func TestStart(t *testing.T) {
 			require.Equal(t, retention, described.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration())
 			e.Stop()
 		}
+	})
+
+	t.Run("a schedule does not wait long for a task that was lost with the engine", func(t *testing.T) {
+		t.Parallel()
+		c := dial(t, start(t, engine.Options{DataDir: t.TempDir(), UIPort: -1}))
+		_, err := c.ScheduleClient().Create(t.Context(), client.ScheduleOptions{
+			ID: "daily", Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: 24 * time.Hour}}},
+			Action: &client.ScheduleWorkflowAction{ID: "daily", Workflow: "Nothing", TaskQueue: "q"},
+		})
+		require.NoError(t, err)
+		started, err := c.GetWorkflowHistory(t.Context(), "temporal-sys-scheduler:daily", "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT).Next()
+		require.NoError(t, err)
+		require.LessOrEqual(t, started.GetWorkflowExecutionStartedEventAttributes().GetWorkflowTaskTimeout().AsDuration(), 3*time.Second)
 	})
 
 	t.Run("several run side by side", func(t *testing.T) {

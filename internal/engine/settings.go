@@ -17,6 +17,10 @@ const (
 	loopback    = "127.0.0.1"
 )
 
+// lostTask is when a workflow task is repeated that was lost with its worker, unless the
+// workflow says otherwise. The server's own workflows, which fire schedules, do not.
+const lostTask = 3 * time.Second
+
 // tuning overrides the server's defaults; doc.go lists the effects.
 func tuning(historyLimit int) dynamicconfig.StaticClient {
 	settings := dynamicconfig.StaticClient{
@@ -37,6 +41,8 @@ func tuning(historyLimit int) dynamicconfig.StaticClient {
 		dynamicconfig.KeepAliveTime.Key():                     time.Second,
 		dynamicconfig.KeepAliveTimeout.Key():                  2 * time.Second,
 		dynamicconfig.HistoryLongPollExpirationInterval.Key(): time.Second,
+
+		dynamicconfig.DefaultWorkflowTaskTimeout.Key(): lostTask,
 
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
 		dynamicconfig.TaskQueueScannerEnabled.Key():  false,
