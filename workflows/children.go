@@ -33,6 +33,7 @@ func executeSubagent(ctx workflow.Context, child protocol.Child, parent string, 
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID:            names(ctx).Session(input.Session.Key),
 		TaskQueue:             names(ctx).AgentQueue(),
+		WorkflowTaskTimeout:   workflow.GetInfo(ctx).WorkflowTaskTimeout, // Temporal's default is longer
 		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		StaticSummary:         cut("subagent of "+parent+": "+child.Label, summaryLimit),

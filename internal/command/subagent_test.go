@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
 
 	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
@@ -99,9 +100,14 @@ func TestSubagents(t *testing.T) {
 		require.Equal(t, "handed over", n.ask(t, "main", "delegate").Text)
 		require.NoError(t, model.Await(t.Context(), 7))
 		require.Contains(t, n.ask(t, "main", "/status").Text, "(a task whose text is longer th…)")
+		running, err := n.store.Subagents(t.Context(), "http:main")
+		require.NoError(t, err)
+		begun, err := n.client.GetWorkflowHistory(t.Context(), protocol.Names{}.Session(running[0].Session), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT).Next()
+		require.NoError(t, err)
+		require.Equal(t, 5*time.Second, begun.GetWorkflowExecutionStartedEventAttributes().GetWorkflowTaskTimeout().AsDuration(), "its worker may die")
 		before := time.Now()
 		require.Equal(t, "Stopped.", n.ask(t, "main", "/stop").Text)
-		running, err := n.store.Subagents(t.Context(), "http:main")
+		running, err = n.store.Subagents(t.Context(), "http:main")
 		require.NoError(t, err)
 		require.Empty(t, running)
 		require.Eventually(t, func() bool {
