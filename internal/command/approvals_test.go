@@ -11,8 +11,12 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	temporal "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/protocol"
 )
 
 // pusher is a model that runs a command and reports its result.
@@ -97,11 +101,20 @@ func TestApprovals(t *testing.T) {
 	late, err := h.holdfast(ctx, t, "approvals", "deny", id)
 	require.Error(t, err)
 	require.Equal(t, said{err: "holdfast: Already approved by operator. `exec`: echo pushed\n"}, late)
-	for _, args := range [][]string{{"approvals", "--all"}, {"sessions", "show", "http:one"}, {"runs", "show", "http:one"}} {
-		shown, err := h.holdfast(ctx, t, args...)
+	by := `operator, from command line of [^ ]+@[^ ,]+`
+	for command, want := range map[string]string{
+		"approvals --all":        id + ` +exec +echo pushed .* approved +operator +command line of [^ ]+@[^ ]+ +2\d{3}-\d\d-\d\d `,
+		"sessions show http:one": `→ exec .*echo pushed.*\n +approved by ` + by + `, 2\d{3}-\d\d-\d\d `,
+		"runs show http:one":     `\+\d[^ ]* .* approval .*` + id + ` approved by ` + by,
+	} {
+		shown, err := h.holdfast(ctx, t, strings.Fields(command)...)
 		require.NoError(t, err, shown.err)
-		require.Regexp(t, "approved +(by )?operator,?( from)? +command line of [^ ]+@", shown.out, "%v says who decided, and where", args)
+		require.Regexp(t, want, shown.out, "who decided what, when, and from where")
 	}
+	decided := decisions(ctx, t, up.temporal(t), "http:one")
+	require.Len(t, decided, 1)
+	require.Equal(t, []string{id, "approved", "operator"}, []string{decided[0].Approval, string(decided[0].Status), decided[0].By})
+	require.Contains(t, decided[0].From, "command line of ")
 	sessions, err := h.holdfast(ctx, t, "sessions", "list")
 	require.NoError(t, err)
 	require.NotContains(t, sessions.out, "approvals", "the decision leaves no session behind")
@@ -126,6 +139,26 @@ func TestApprovals(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal([]byte(waiting.out), &rows))
 	require.Equal(t, "denied operator", string(rows[0].Status)+" "+rows[0].DecidedBy)
+}
+
+// decisions are the decisions in the history of a session's latest run. Each event has its
+// time.
+func decisions(ctx context.Context, t *testing.T, c temporal.Client, session string) (decided []protocol.ApprovalDecision) {
+	t.Helper()
+	history := c.GetWorkflowHistory(ctx, protocol.Names{}.Session(session), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for history.HasNext() {
+		event, err := history.Next()
+		require.NoError(t, err)
+		signal := event.GetWorkflowExecutionSignaledEventAttributes()
+		if signal.GetSignalName() != protocol.ApprovalSignal {
+			continue
+		}
+		require.NotNil(t, event.EventTime)
+		var d protocol.ApprovalDecision
+		require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(signal.GetInput(), &d))
+		decided = append(decided, d)
+	}
+	return decided
 }
 
 // TestChatAsks decides approvals on the terminal of a chat that runs the agent
