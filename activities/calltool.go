@@ -91,7 +91,21 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call res
 		return failedResult(call.unknown), nil
 	}
 	j := &journal{store: a.Store, turn: in.Turn, call: in.Key()}
-	if call.tool.Kind == tool.Once {
+	made := tool.Call{
+		Key: j.call, Session: in.Session.Key, Attempt: attempt, Tried: in.Tried,
+		Arguments: json.RawMessage(call.Arguments), Journal: j,
+		Progress: func(progress string) {
+			a.publishCall(ctx, in, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: progress})
+		},
+	}
+	underway := false
+	if call.tool.Place != nil {
+		var err error
+		if underway, err = call.tool.Place(ctx, made); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	if call.tool.Kind == tool.Once && !underway {
 		_, fresh, err := j.Intend(ctx, "call", nil)
 		if err != nil {
 			return tool.Result{}, err
@@ -111,13 +125,7 @@ func (a *Agent) runTool(ctx context.Context, in protocol.CallToolInput, call res
 		return tool.Result{}, err
 	}
 	started := time.Now()
-	result, err := a.run(ctx, call.tool, tool.Call{
-		Key: j.call, Session: in.Session.Key, Attempt: attempt, Tried: in.Tried,
-		Arguments: json.RawMessage(call.Arguments), Journal: j,
-		Progress: func(progress string) {
-			a.publishCall(ctx, in, event.Event{Kind: event.ToolProgress, Tool: call.Name, Text: progress})
-		},
-	})
+	result, err := a.run(ctx, call.tool, made)
 	if elsewhere, is := errors.AsType[*tool.ElsewhereError](err); is && !slices.Contains(in.Tried, elsewhere.Place) {
 		return tool.Result{}, err
 	}

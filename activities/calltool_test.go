@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -155,6 +156,39 @@ func TestCallToolAfterAnAttemptThatWasLost(t *testing.T) {
 		require.True(t, result.Failed)
 		require.Contains(t, result.Preview, "outcome unknown")
 		require.Equal(t, 1, ran)
+	})
+
+	t.Run("a once tool that has a place", func(t *testing.T) {
+		t.Parallel()
+		for underway, told := range map[bool]string{true: "paid", false: "outcome unknown"} {
+			b := setup(t, calls(1, "pay", `{}`))
+			ran, there := 0, ""
+			pay := tool.Tool{
+				Spec: llm.ToolSpec{Name: "pay", Parameters: json.RawMessage(`{"type":"object"}`)}, Kind: tool.Once,
+				Place: func(context.Context, tool.Call) (bool, error) {
+					if there != "" {
+						return false, &tool.ElsewhereError{Place: there, Otherwise: errors.New("silent")}
+					}
+					return underway && ran > 0, nil
+				},
+				Run: func(context.Context, tool.Call) (tool.Result, error) {
+					if ran++; ran == 1 {
+						return tool.Result{}, interrupted
+					}
+					return tool.Result{Text: "paid"}, nil
+				},
+			}
+			require.NoError(t, b.tools.Register(pay))
+			b.asked(t)
+			for _, there = range []string{"there", ""} { // sent there first, and then to where it belongs
+				result, err := b.callTool(t, 1, 0)
+				require.Equal(t, there, result.Place)
+				require.Equal(t, there == "", err != nil)
+			}
+			result, err := b.callTool(t, 1, 0)
+			require.NoError(t, err)
+			require.Contains(t, result.Preview, told)
+		}
 	})
 
 	t.Run("a keyed tool finds what it intended", func(t *testing.T) {

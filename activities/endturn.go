@@ -97,7 +97,7 @@ func (a *Agent) stopCommands(ctx context.Context, in protocol.EndTurnInput) (pla
 // mayRun reports whether the command of a call may still run in another place: the call has
 // no result yet, or the session has background commands there.
 func (a *Agent) mayRun(ctx context.Context, session string, call store.Intent, place string) (bool, error) {
-	if at, err := a.Store.SessionPlace(ctx, session); err != nil || at == place {
+	if at, _, err := a.Store.SessionPlaces(ctx, session); err != nil || at == place {
 		return true, err
 	}
 	step, index := domain.CallPosition(call.Call)

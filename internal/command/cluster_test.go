@@ -69,6 +69,9 @@ func (m *member) restart(t *testing.T, environ ...string) {
 	m.process = m.run(t, m.role, environ...)
 }
 
+// pid is the ID of the running process.
+func (m *member) pid() int { return m.process.command.Process.Pid }
+
 // signal sends a signal: SIGSTOP freezes the member until SIGCONT.
 func (m *member) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()

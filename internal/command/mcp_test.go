@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,9 +41,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// newMCPServer has the tools echo, large and meet, which only read, and hang, which
-// has no annotations, writes a line to the directory and never returns. A call of meet
-// returns once there is another.
+// newMCPServer has the tools echo, large and meet, which only read, and count, hang and
+// await, which have no annotations. A call of meet returns once there is another. A call of
+// count says how often this process was called with that text, hang writes a line to the
+// directory and never returns, and await does so once there is a file of that name.
 func newMCPServer(folder string) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "things", Version: "1"}, nil)
 	add := func(name string, hints *sdk.ToolAnnotations, run func(ctx context.Context, text string) (string, error)) {
@@ -86,6 +88,29 @@ func newMCPServer(folder string) *sdk.Server {
 		_, _ = fmt.Fprintln(opened, "once")
 		_ = opened.Close()
 		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	var mu sync.Mutex
+	counted := map[string]int{}
+	add("count", nil, func(_ context.Context, text string) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		counted[text]++
+		return fmt.Sprintf("%d counts %d", os.Getppid(), counted[text]), nil
+	})
+	add("await", nil, func(ctx context.Context, text string) (string, error) {
+		opened, err := os.OpenFile(filepath.Join(folder, "awaiting"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return "", err
+		}
+		_, _ = fmt.Fprintln(opened, os.Getppid())
+		_ = opened.Close()
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(folder, text)); err == nil {
+				return "went", nil
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
 		return "", ctx.Err()
 	})
 	return server

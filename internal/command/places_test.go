@@ -16,11 +16,11 @@ import (
 // asksFor matches a message that asks for a tool call.
 var asksFor = regexp.MustCompile(`call (\w+) ({.*})`)
 
-// TestCommandsHaveAPlace runs commands on two workers. What concerns a command reaches it,
-// whichever worker is asked, and also while the workers are restarted one after the other.
-func TestCommandsHaveAPlace(t *testing.T) {
-	t.Parallel()
-	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+// newCaller starts a model that makes the tool call that it is asked for, and says what its
+// result is.
+func newCaller(t *testing.T) *llmtest.Server {
+	t.Helper()
+	return llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 		results := resultsOfTurn(r)
 		if len(results) > 0 {
 			return llmtest.Text(results[len(results)-1])
@@ -28,6 +28,13 @@ func TestCommandsHaveAPlace(t *testing.T) {
 		asked := asksFor.FindStringSubmatch(r.LastUser())
 		return llmtest.Calls(llmtest.Call{Name: asked[1], Arguments: asked[2]})
 	})
+}
+
+// TestCommandsHaveAPlace runs commands on two workers. What concerns a command reaches it,
+// whichever worker is asked, and also while the workers are restarted one after the other.
+func TestCommandsHaveAPlace(t *testing.T) {
+	t.Parallel()
+	model := newCaller(t)
 	c := startCluster(t, model.URL)
 	workers := []*member{c.add(t, "worker"), c.add(t, "worker")}
 	starter := c.add(t, "starter")

@@ -1,10 +1,12 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/build"
@@ -19,6 +21,9 @@ func (n *Node) openMCP() (*mcp.Servers, error) {
 		return nil, nil //nolint:nilnil // no servers
 	}
 	options := mcp.Options{Dir: MCPDir(n.Config), Version: build.Version, Logger: n.log.With("component", "mcp")}
+	if n.Engine == nil { // other workers may run beside
+		options.Places, options.Place = n.Store, n.Commands.Place()
+	}
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		options.Servers = append(options.Servers, MCPServer(name, configured[name]))
 	}
@@ -27,7 +32,24 @@ func (n *Node) openMCP() (*mcp.Servers, error) {
 		return nil, fmt.Errorf("open the MCP servers (tools.mcp.servers): %w", err)
 	}
 	n.onClose(func() { servers.Close() })
+	n.servers = servers
 	return servers, nil
+}
+
+// recordTimeout bounds the time to record that this process's MCP servers end.
+const recordTimeout = 5 * time.Second
+
+// leaveServers lets conversations go to the MCP servers of other processes, before this one
+// stops to take their calls.
+func (n *Node) leaveServers() {
+	if n.servers == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
+	defer cancel()
+	if err := n.servers.Leave(ctx); err != nil {
+		n.log.Warn("conversations still come to the MCP servers of this process, which stops", "err", err)
+	}
 }
 
 // MCPDir is the directory of the MCP servers' own folders.

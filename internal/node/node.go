@@ -21,6 +21,7 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/metrics"
 	"github.com/holdfast-ai/holdfast/internal/store"
 	"github.com/holdfast-ai/holdfast/internal/supervisor"
+	"github.com/holdfast-ai/holdfast/internal/tool/mcp"
 	"github.com/holdfast-ai/holdfast/internal/tool/schedule"
 	"github.com/holdfast-ai/holdfast/starter"
 	"github.com/holdfast-ai/holdfast/worker"
@@ -63,6 +64,7 @@ type Node struct {
 	metrics    *metrics.Metrics // nil if metrics are off
 	dispatcher *dispatch.Dispatcher
 	worker     *worker.Worker
+	servers    *mcp.Servers // nil without a worker, or if none are configured
 	http       *http.Channel
 	health     health.Check
 	scraped    *metrics.Server        // nil if metrics are off

@@ -74,6 +74,7 @@ func (n *Node) join(ctx context.Context) error {
 			n.onClose(n.present()) //nolint:contextcheck // until it has stopped
 		}
 		n.onClose(n.worker.Stop)
+		n.onClose(n.leaveServers)
 	}
 	n.joined.Store(true)
 	return ctx.Err()

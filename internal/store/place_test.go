@@ -13,8 +13,9 @@ func places(t *testing.T, b *bundle) {
 	b.begin(t, step("m1", 1, "m1"))
 	require.NoError(t, b.EnterPlace(t.Context(), session, "one"))
 	require.NoError(t, b.EnterPlace(t.Context(), session, "two"))
-	place, err := b.SessionPlace(t.Context(), session)
+	place, servers, err := b.SessionPlaces(t.Context(), session)
 	require.NoError(t, err)
+	require.Empty(t, servers)
 	require.Equal(t, "two", place)
 	require.NoError(t, b.LeavePlace(t.Context(), session, "one"))
 	placed, err := b.Placed(t.Context())
@@ -24,7 +25,19 @@ func places(t *testing.T, b *bundle) {
 	placed, err = b.Placed(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, placed)
-	place, err = b.SessionPlace(t.Context(), "none")
+	place, _, err = b.SessionPlaces(t.Context(), "none")
 	require.NoError(t, err)
 	require.Empty(t, place)
+
+	for _, move := range []struct{ from, to, at string }{{"", "one", "one"}, {"", "two", "one"}, {"one", "two", "two"}} {
+		servers, err = b.MoveServers(t.Context(), session, move.from, move.to)
+		require.NoError(t, err)
+		require.Equal(t, move.at, servers)
+	}
+	for _, left := range []struct{ place, at string }{{"one", "two"}, {"two", ""}} {
+		require.NoError(t, b.LeaveServers(t.Context(), left.place))
+		_, servers, err = b.SessionPlaces(t.Context(), session)
+		require.NoError(t, err)
+		require.Equal(t, left.at, servers)
+	}
 }

@@ -92,6 +92,10 @@ type Tool struct {
 	// TimeoutOf, if set, returns the timeout of a call with these arguments, which may
 	// be invalid.
 	TimeoutOf func(arguments json.RawMessage) time.Duration
+	// Place, if set, is asked before a call is made. The error is an [ElsewhereError] if
+	// the call belongs to another place, or as those of Run. A call that is underway was
+	// begun here by an earlier attempt; Run joins it, even if the tool is [Once].
+	Place func(ctx context.Context, call Call) (underway bool, err error)
 	// Run makes one attempt at a call. The model reads its errors (bad arguments, no
 	// such file), except those that wrap ctx's cause, [ErrRetry] or a temporary
 	// remote.Error: then the call is retried.

@@ -31,7 +31,7 @@ func (s *server) tool(t *sdk.Tool) tool.Tool {
 	}
 	kind, readOnly := kindOf(t.Annotations)
 	name := toolName(s.Name, t.Name, s.names)
-	return tool.Tool{
+	made := tool.Tool{
 		Spec: llm.ToolSpec{
 			Name:        name,
 			Description: cmp.Or(strings.TrimSpace(t.Description), t.Title, t.Name+" of the server "+s.Name),
@@ -46,6 +46,10 @@ func (s *server) tool(t *sdk.Tool) tool.Tool {
 			return s.call(ctx, kind, t.Name, arguments, call)
 		},
 	}
+	if s.placed() {
+		return s.home.at(made, always)
+	}
+	return made
 }
 
 // kindOf derives a tool's kind from the server's hints. A tool without hints may do

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -68,6 +69,17 @@ func newFake(folder string) *fake {
 			return nil, nil
 		})
 	}
+	f.tool("await", nil, func(ctx context.Context, _ *sdk.CallToolRequest, a map[string]string) (*sdk.CallToolResult, error) {
+		f.note("awaiting", a["text"])
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(f.folder, a["text"])); err == nil {
+				return said("gone"), nil
+			}
+			time.Sleep(tick)
+		}
+		f.note("cancelled", "await")
+		return nil, ctx.Err()
+	})
 	f.tool("freeze", nil, func(context.Context, *sdk.CallToolRequest, map[string]string) (*sdk.CallToolResult, error) {
 		return nil, syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	})

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,11 +45,24 @@ func (s *Servers) newFeatures() []feature {
 	}
 	for i := range features {
 		features[i].ReadOnly = true
+		if s.home != nil {
+			features[i].Tool = s.home.at(features[i].Tool, s.placed)
+		}
 		for _, each := range s.servers {
 			features[i].Timeout = max(features[i].Timeout, each.Timeout+margin)
 		}
 	}
 	return features
+}
+
+// placed reports whether a call of a feature is about a server that has a place.
+func (s *Servers) placed(arguments json.RawMessage) bool {
+	var args struct {
+		Server string `json:"server"`
+	}
+	_ = json.Unmarshal(arguments, &args) // an unknown server has no place
+	server, _, err := s.server(args.Server)
+	return err == nil && server.placed()
 }
 
 // of returns the feature's tool for the servers that have it.

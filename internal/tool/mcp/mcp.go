@@ -46,7 +46,11 @@ type Options struct {
 	// the agent must not be able to write to it. Absolute; created if needed.
 	Dir     string
 	Version string // our version, reported to servers
-	Logger  *slog.Logger
+	// Places and Place are set if other processes have the same servers: Place is where
+	// those of this process run that are commands.
+	Places Places
+	Place  string
+	Logger *slog.Logger
 }
 
 // Servers are the MCP servers of an agent. Safe for concurrent use.
@@ -54,6 +58,7 @@ type Servers struct {
 	log      *slog.Logger
 	servers  []*server // sorted by name
 	features []feature // tools for resources and prompts
+	home     *home     // nil if no other process has these servers
 	started  time.Time
 	stop     context.CancelFunc
 	running  sync.WaitGroup
@@ -68,6 +73,9 @@ func New(o Options) (*Servers, error) {
 	}
 	o.Version = cmp.Or(o.Version, defaultVersion)
 	s := &Servers{log: o.Logger, started: time.Now()}
+	if o.Places != nil {
+		s.home = &home{places: o.Places, here: o.Place}
+	}
 	names := make([]string, 0, len(o.Servers))
 	for _, described := range o.Servers {
 		if err := described.check(); err != nil {
@@ -80,7 +88,7 @@ func New(o Options) (*Servers, error) {
 		return nil, errors.New("mcp servers: two have the same name")
 	}
 	for _, described := range o.Servers {
-		s.servers = append(s.servers, newServer(o, described, names))
+		s.servers = append(s.servers, newServer(o, described, names, s.home))
 	}
 	slices.SortFunc(s.servers, func(a, b *server) int { return strings.Compare(a.Name, b.Name) })
 	s.features = s.newFeatures()
@@ -153,7 +161,11 @@ func (s *Servers) Lookup(ctx context.Context, name string) (tool.Tool, bool) {
 			awaited = append(awaited, each)
 		}
 	}
-	return awaitedTool(name, awaited), len(awaited) > 0
+	awaiting := awaitedTool(name, awaited)
+	if slices.ContainsFunc(awaited, (*server).placed) {
+		awaiting.Place = s.home.place(always)
+	}
+	return awaiting, len(awaited) > 0
 }
 
 // Close ends all connections and server processes, within a few seconds.

@@ -28,6 +28,7 @@ type server struct {
 	Server
 	dir     string
 	names   []string // of all servers
+	home    *home    // as in Servers
 	log     *slog.Logger
 	client  *sdk.Client
 	redact  func(string) string
@@ -49,9 +50,9 @@ type attempt struct {
 	err     error
 }
 
-func newServer(o Options, described Server, names []string) *server {
+func newServer(o Options, described Server, names []string, h *home) *server {
 	s := &server{
-		Server: described, dir: o.Dir, names: names,
+		Server: described, dir: o.Dir, names: names, home: h,
 		log:     o.Logger.With("server", described.Name),
 		redact:  redactor(described),
 		wake:    make(chan struct{}, 1),

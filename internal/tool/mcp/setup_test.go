@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,6 +28,8 @@ const (
 	// folderVariable turns the test binary into a server over its standard streams. It
 	// names a folder for the server's notes.
 	folderVariable = "HOLDFAST_TEST_MCP_FOLDER"
+	// asLibrary is an argument that makes the server one with resources and prompts.
+	asLibrary = "library"
 	// parentVariable turns the test binary into a process with a server, until it is
 	// killed. It names the file for the server's process ID.
 	parentVariable = "HOLDFAST_TEST_MCP_PARENT"
@@ -36,7 +39,11 @@ const (
 
 func TestMain(m *testing.M) {
 	if folder := os.Getenv(folderVariable); folder != "" {
-		if err := newFake(folder).Run(context.Background(), &sdk.StdioTransport{}); err != nil {
+		server := newFake(folder).Server
+		if slices.Contains(os.Args[1:], asLibrary) {
+			server = library()
+		}
+		if err := server.Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,9 +16,9 @@ import (
 // Places records where commands run: at the place of a supervisor, as in
 // [supervisor.Supervisor.Place]. The store implements it.
 type Places interface {
-	// SessionPlace returns where the background commands of a conversation run; empty: it
-	// has none.
-	SessionPlace(ctx context.Context, session string) (string, error)
+	// SessionPlaces returns where the background commands of a conversation run, and where
+	// the MCP servers that it uses do; empty: it has none.
+	SessionPlaces(ctx context.Context, session string) (commands, servers string, err error)
 	// EnterPlace records that they run at a place.
 	EnterPlace(ctx context.Context, session, place string) error
 	// LeavePlace records that none run at that place any more.
@@ -27,10 +28,11 @@ type Places interface {
 }
 
 // inPlace makes the calls of a tool where the background commands of their conversation
-// run, so that commands find each other.
+// run, so that commands find each other, or else where its MCP servers do.
 func inPlace[Args any](r *runner, run func(context.Context, tool.Call, Args) (tool.Result, error)) func(context.Context, tool.Call, Args) (tool.Result, error) {
 	return func(ctx context.Context, call tool.Call, args Args) (tool.Result, error) {
-		place, err := r.Places.SessionPlace(ctx, call.Session)
+		place, servers, err := r.Places.SessionPlaces(ctx, call.Session)
+		place = cmp.Or(place, servers)
 		if err != nil {
 			return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrRetry, err)
 		}

@@ -13,6 +13,7 @@ import (
 // places is a [shell.Places] in memory.
 type places struct {
 	at       map[string]string // by session
+	servers  string            // where MCP servers run
 	journals map[string]*tooltest.Journal
 }
 
@@ -20,8 +21,8 @@ func newPlaces(journals map[string]*tooltest.Journal) *places {
 	return &places{at: map[string]string{}, journals: journals}
 }
 
-func (p *places) SessionPlace(_ context.Context, session string) (string, error) {
-	return p.at[session], nil
+func (p *places) SessionPlaces(_ context.Context, session string) (commands, servers string, err error) {
+	return p.at[session], p.servers, nil
 }
 
 func (p *places) EnterPlace(_ context.Context, session, place string) error {
@@ -97,5 +98,14 @@ func TestCallsGoWhereTheirCommandsRun(t *testing.T) {
 		require.Contains(t, here.must(t, "turn.2.1", "exec_start", args{"command": "echo here; sleep 60", "wait_seconds": short}), "is running")
 		here.tried = nil
 		require.Contains(t, here.must(t, "turn.2.2", "exec_read", args{}), "turn.2.1 is running", "the session has moved")
+	})
+
+	t.Run("or else where MCP servers do that the conversation uses", func(t *testing.T) {
+		t.Parallel()
+		here, _ := setup(t)
+		here.options.Places = &places{at: map[string]string{}, servers: "servers"}
+		require.Equal(t, "servers", sentTo(t, here, "exec_start", args{"command": "true"}))
+		here.tried = []string{"servers"}
+		require.Contains(t, here.must(t, "turn.2.1", "exec_start", args{"command": "echo here; sleep 60", "wait_seconds": short}), "is running")
 	})
 }

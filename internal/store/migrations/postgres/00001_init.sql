@@ -7,17 +7,20 @@ CREATE TABLE store (id TEXT NOT NULL);
 INSERT INTO store (id) VALUES (substr(replace(gen_random_uuid()::text, '-', ''), 1, 16));
 
 -- model is the one chosen with /model; empty: the configured one. place is where its
--- background commands run; empty: it has none.
+-- background commands run, mcp_place where the processes of the MCP servers that it uses
+-- run; empty: it has none.
 CREATE TABLE sessions (
     key        TEXT PRIMARY KEY,
     channel    TEXT NOT NULL,
     epoch      BIGINT NOT NULL DEFAULT 0,
     model      TEXT NOT NULL DEFAULT '',
     place      TEXT NOT NULL DEFAULT '',
+    mcp_place  TEXT NOT NULL DEFAULT '',
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );
 CREATE INDEX sessions_placed ON sessions (place, key) WHERE place > '';
+CREATE INDEX sessions_mcp_placed ON sessions (mcp_place) WHERE mcp_place > '';
 CREATE INDEX sessions_used ON sessions (updated_at, key);
 
 -- seq follows the commit order within a session. files and enriched are JSON or empty.

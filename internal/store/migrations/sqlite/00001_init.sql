@@ -7,18 +7,21 @@ CREATE TABLE store (id TEXT NOT NULL);
 INSERT INTO store (id) VALUES (lower(hex(randomblob(8))));
 
 -- model is the one chosen with /model; empty: the configured one. place is where its
--- background commands run; empty: it has none.
+-- background commands run, mcp_place where the processes of the MCP servers that it uses
+-- run; empty: it has none.
 CREATE TABLE sessions (
     key        TEXT PRIMARY KEY,
     channel    TEXT NOT NULL,
     epoch      BIGINT NOT NULL DEFAULT 0,
     model      TEXT NOT NULL DEFAULT '',
     place      TEXT NOT NULL DEFAULT '',
+    mcp_place  TEXT NOT NULL DEFAULT '',
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX sessions_used ON sessions (updated_at, key);
 CREATE INDEX sessions_placed ON sessions (place, key) WHERE place > '';
+CREATE INDEX sessions_mcp_placed ON sessions (mcp_place) WHERE mcp_place > '';
 
 -- seq follows the commit order within a session. files and enriched are JSON or empty.
 -- child is the subagent whose report the message is, job the job that sent it.
