@@ -49,18 +49,24 @@ func (a *Agent) stopBackground(ctx context.Context, session string) (stopped boo
 }
 
 // stopLost ends the running turns of a session that its run does not know, because the run
-// that did is lost, and reports whether there were any.
-func (a *Agent) stopLost(ctx context.Context, in protocol.AnswerInput) (bool, error) {
+// that did is lost, and reports whether there were any. Place is another place, not tried
+// yet, where commands of one may run: then it is to be ended there.
+func (a *Agent) stopLost(ctx context.Context, in protocol.AnswerInput) (stopped bool, place string, err error) {
 	if in.Command == domain.CommandStop && in.Stopped { // the run ends its turn itself
-		return false, nil
+		return false, "", nil
 	}
 	turns, err := a.Store.RunningTurns(ctx, in.Session.Key)
 	for _, turn := range turns {
-		if err == nil {
-			_, err = a.endTurn(ctx, protocol.EndTurnInput{Session: in.Session, Turn: turn, Ending: protocol.EndingStopped, Silent: true})
+		if err != nil || place != "" {
+			break
 		}
+		var ended protocol.EndTurnResult
+		ended, err = a.endTurn(ctx, protocol.EndTurnInput{
+			Session: in.Session, Turn: turn, Ending: protocol.EndingStopped, Silent: true, Tried: in.Tried,
+		})
+		place = ended.Place
 	}
-	return len(turns) > 0, err
+	return len(turns) > 0 && place == "", place, err
 }
 
 // backgroundElsewhere returns another place, not tried yet, where background commands of the
@@ -112,7 +118,7 @@ func (a *Agent) commandsOf(ctx context.Context, in protocol.AnswerInput, message
 		if message.Turn != "" {
 			return result, nil
 		}
-		if result.Stopped, err = a.stopLost(ctx, in); err != nil {
+		if result.Stopped, result.Place, err = a.stopLost(ctx, in); err != nil || result.Place != "" {
 			return result, err
 		}
 		var commands bool

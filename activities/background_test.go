@@ -160,4 +160,29 @@ func TestCommandsElsewhere(t *testing.T) {
 		require.Empty(t, b.endTurn(t, protocol.EndTurnInput{Turn: "m1", Ending: protocol.EndingStopped, Tried: []string{"there"}}).Place)
 		require.Equal(t, domain.TurnStopped, b.turn(t).Status)
 	})
+
+	t.Run("of a turn whose run is lost are stopped there before it ends", func(t *testing.T) {
+		t.Parallel()
+		for _, text := range []string{"/stop", "/new"} {
+			b := setup(t)
+			b.withCommands(t)
+			b.child(t)
+			_, _, err := b.store.Intend(t.Context(), store.Intent{Turn: "m1", Call: domain.CallKey("m1", 1, 1), Part: shell.CommandPart, Data: []byte(`{"place":"there"}`)})
+			require.NoError(t, err)
+			b.accept(t, "c1", text, false)
+			command, _ := domain.ParseCommand(text)
+			in := protocol.AnswerInput{Session: session, Message: "c1", Command: command}
+			result, err := execute[protocol.AnswerResult](t, b.agent.Answer, in)
+			require.NoError(t, err)
+			require.Equal(t, protocol.AnswerResult{Place: "there"}, result)
+			require.Equal(t, domain.TurnRunning, b.turn(t).Status)
+			in.Tried = []string{"there"}
+			_, err = execute[protocol.AnswerResult](t, b.agent.Answer, in)
+			require.NoError(t, err)
+			require.Equal(t, domain.TurnStopped, b.turn(t).Status)
+			answer, err := b.store.Turn(t.Context(), "c1")
+			require.NoError(t, err)
+			require.Contains(t, []string{"Stopped.", "New conversation."}, answer.Reply)
+		}
+	})
 }
