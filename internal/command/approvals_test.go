@@ -112,7 +112,7 @@ func TestApprovals(t *testing.T) {
 		require.Regexp(t, want, shown.out, "who decided what, when, and from where")
 	}
 	decided := decisions(ctx, t, up.temporal(t), "http:one")
-	require.Len(t, decided, 1)
+	require.NotEmpty(t, decided)
 	require.Equal(t, []string{id, "approved", "operator"}, []string{decided[0].Approval, string(decided[0].Status), decided[0].By})
 	require.Contains(t, decided[0].From, "command line of ")
 	sessions, err := h.holdfast(ctx, t, "sessions", "list")

@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
+	"github.com/holdfast-ai/holdfast/internal/store/storetest"
 )
 
-// TestDeploymentsInOneNamespace runs two deployments on one Temporal namespace. With a
+// TestDeploymentsInOneNamespace runs two deployments, each with a database of one Postgres, on
+// one Temporal namespace. With a
 // prefix of their own they do not touch each other, even in sessions of the same name.
 // Without one, each leaves the work of the other alone and says what to set.
 func TestDeploymentsInOneNamespace(t *testing.T) {
@@ -25,7 +27,7 @@ func TestDeploymentsInOneNamespace(t *testing.T) {
 			return llmtest.Text("from " + name)
 		})
 		h := newHome(t, model.URL)
-		h.environ = append(h.environ, "HOLDFAST_HEARTBEAT_ENABLED=false", "HOLDFAST_TEMPORAL_ADDRESS="+engine.info.Temporal)
+		h.environ = append(h.environ, "HOLDFAST_HEARTBEAT_ENABLED=false", "HOLDFAST_TEMPORAL_ADDRESS="+engine.info.Temporal, "HOLDFAST_STORE_DSN="+storetest.Postgres(t))
 		log := &bytes.Buffer{}
 		h.log = log
 		p := h.start(t, environ...)

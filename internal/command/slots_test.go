@@ -50,43 +50,73 @@ func TestCommandsDoNotWaitBehindModelCalls(t *testing.T) {
 	}
 }
 
-// TestSendersTakeTurns lets one sender ask in many conversations at once, with a job and
-// the first message of another sender behind: the other sender comes next, the job last.
+// TestSendersTakeTurns lets one sender ask in many conversations at once and hand over work to
+// subagents, with a job and the first message of another sender behind: the other sender comes
+// next, the job and the subagents last.
 func TestSendersTakeTurns(t *testing.T) {
 	t.Parallel()
+	const messages, subagents = 6, 3
 	next := make(chan struct{})
-	model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Text("done").After(next) })
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		if !strings.Contains(r.LastUser(), "ana first") || len(r.Results()) > 0 {
+			return llmtest.Text("done").After(next)
+		}
+		var calls []llmtest.Call
+		for i := range subagents {
+			calls = append(calls, llmtest.Call{Name: "spawn", Arguments: fmt.Sprintf(`{"task":"task %d"}`, i)})
+		}
+		return llmtest.Calls(calls...)
+	})
 	n := startNode(t, model.URL, withModelCalls(1))
-	accept := func(channel, chat, sender, text string) {
+	accept := func(channel, chat, sender, text string) (session string) {
 		t.Helper()
 		accepted, err := n.starter.Accept(t.Context(), domain.Inbound{
 			Channel: channel, Chat: chat, PlatformID: text, Sender: sender, Text: text,
 		})
 		require.NoError(t, err)
 		n.awaitCall(t, accepted.Session)
+		return accepted.Session
 	}
-	accept("http", "first", "ana", "ana first")
-	require.NoError(t, model.Await(t.Context(), 1))
+	tree := accept("http", "first", "ana", "ana first")
+	require.NoError(t, model.Await(t.Context(), 2)) // its next step, or one of its subagents
+	var children []domain.Subagent
+	require.Eventually(t, func() bool {
+		var err error
+		children, err = n.store.Subagents(t.Context(), tree)
+		return err == nil && len(children) == subagents
+	}, patience, 10*time.Millisecond)
+	for _, child := range children {
+		n.awaitCall(t, child.Session)
+	}
 	accept(domain.JobChannel, "j1", "ana", "job")
-	const messages = 6
 	for i := range messages {
 		accept("http", fmt.Sprint("c", i), "ana", fmt.Sprint("ana ", i))
 	}
 	accept("http", "bea", "bea", "bea")
 
-	for i := range messages + 3 {
-		require.NoError(t, model.Await(t.Context(), i+1))
-		next <- struct{}{}
-	}
 	var order []string
-	for _, r := range model.Requests() {
-		order = append(order, r.LastUser())
-	}
 	at := func(text string) int {
 		return slices.IndexFunc(order, func(s string) bool { return strings.Contains(s, text) })
 	}
+	began := model.Requests()[1].LastUser()
+	asked := func(text string) bool { return strings.Contains(began, text) || at(text) >= 0 }
+	for i := 3; !asked("job") || !asked("task 0") || !asked("task 1") || !asked("task 2"); i++ {
+		next <- struct{}{}
+		require.NoError(t, model.Await(t.Context(), i))
+		order = append(order, model.Requests()[i-1].LastUser())
+	}
+	close(next)
 	require.LessOrEqual(t, at("bea"), 3, order)
-	require.Equal(t, messages+2, at("job"), order)
+	last := at(fmt.Sprint("ana ", messages-1))
+	for i := range messages {
+		last = max(last, at(fmt.Sprint("ana ", i)))
+	}
+	require.Greater(t, at("job"), last, order)
+	for i, text := range order {
+		if strings.HasPrefix(text, "task ") {
+			require.Greater(t, i, last, order)
+		}
+	}
 }
 
 // awaitCall waits until the session's workflow has asked for a model call.
