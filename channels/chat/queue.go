@@ -20,15 +20,19 @@ var errNotDrained = errors.New("messages were still being accepted")
 // they were queued, and those of different conversations concurrently.
 type queues struct {
 	running, queued chan struct{}
-	jobs            sync.WaitGroup
 
 	mu   sync.Mutex
+	jobs int                      // that are not over
+	none chan struct{}            // closed while there are none
 	last map[string]chan struct{} // by conversation: closed when the last queued job is done
 }
 
 func newQueues() *queues {
+	none := make(chan struct{})
+	close(none)
 	return &queues{
-		running: make(chan struct{}, maxRunning), queued: make(chan struct{}, maxQueued), last: map[string]chan struct{}{},
+		running: make(chan struct{}, maxRunning), queued: make(chan struct{}, maxQueued),
+		none: none, last: map[string]chan struct{}{},
 	}
 }
 
@@ -45,12 +49,16 @@ func (q *queues) add(ctx context.Context, conversation string, job func(), done 
 	q.mu.Lock()
 	before := q.last[conversation]
 	q.last[conversation] = over
+	if q.jobs++; q.jobs == 1 {
+		q.none = make(chan struct{})
+	}
 	q.mu.Unlock()
-	q.jobs.Go(func() {
+	go func() {
 		err := q.run(ctx, before, job)
 		q.leave(conversation, over)
 		done(err)
-	})
+		q.end()
+	}()
 }
 
 // run runs a job once the one before it is over.
@@ -85,16 +93,27 @@ func (q *queues) leave(conversation string, over chan struct{}) {
 	<-q.queued
 }
 
-// drain waits until all jobs are over and done has been called for each, at most for
-// drainTimeout.
+// end counts a job for which done has been called.
+func (q *queues) end() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.jobs--; q.jobs == 0 {
+		close(q.none)
+	}
+}
+
+// over returns a channel that is closed once no job is left and done has been called for
+// each. Jobs may be added meanwhile.
+func (q *queues) over() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.none
+}
+
+// drain waits until all jobs are over, at most for drainTimeout.
 func (q *queues) drain() error {
-	drained := make(chan struct{})
-	go func() {
-		q.jobs.Wait()
-		close(drained)
-	}()
 	select {
-	case <-drained:
+	case <-q.over():
 		return nil
 	case <-time.After(drainTimeout):
 		return errNotDrained

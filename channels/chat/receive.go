@@ -35,7 +35,7 @@ func (r *Receiver) Run(ctx context.Context, b channels.Backend) error {
 	group.Go(func() error { return r.platform.Receive(receiving, in) })
 	err := group.Wait()
 	cancel()
-	in.queues.jobs.Wait()
+	<-in.queues.over()
 	_ = in.telling.Wait() // its errors were logged
 	if ctx.Err() == nil {
 		return err
