@@ -89,14 +89,14 @@ func (s *scenario) redeliver(t *testing.T) {
 
 func (s *scenario) seen(bool) []platformtest.Seen {
 	s.mu.Lock()
-	all := s.said
+	all := slices.Clone(s.said)
 	s.mu.Unlock()
 	for _, p := range s.Posts() {
 		seen := platformtest.Seen{Ours: true, Text: p.Text}
 		if p.File != "" {
 			seen.File = &platformtest.File{Name: p.File, Content: p.Content}
 		}
-		all = append(slices.Clip(all), seen)
+		all = append(all, seen)
 	}
 	return all
 }

@@ -81,7 +81,7 @@ func (s *scenario) redeliver(t *testing.T) {
 
 func (s *scenario) seen(bool) []platformtest.Seen {
 	s.mu.Lock()
-	all := s.said
+	all := slices.Clone(s.said)
 	s.mu.Unlock()
 	for _, m := range s.Sent() {
 		seen := platformtest.Seen{Ours: true, Text: m.Text}
@@ -97,7 +97,7 @@ func (s *scenario) seen(bool) []platformtest.Seen {
 			}
 			seen.Buttons[b.Title] = func() { s.press(m.ID, b) }
 		}
-		all = append(slices.Clip(all), seen)
+		all = append(all, seen)
 	}
 	return all
 }

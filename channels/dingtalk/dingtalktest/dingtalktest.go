@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -342,7 +343,9 @@ func (s *Server) Cards() []Card {
 	defer s.mu.Unlock()
 	var all []Card
 	for _, id := range s.order {
-		all = append(all, *s.cards[id])
+		card := *s.cards[id]
+		card.Variables = maps.Clone(card.Variables)
+		all = append(all, card)
 	}
 	return all
 }
