@@ -1,23 +1,30 @@
 package config
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // WhatsApp are the settings of the WhatsApp channel.
 type WhatsApp struct {
-	Enabled       bool     `yaml:"enabled"`
-	PhoneNumberID string   `yaml:"phone_number_id"` // Meta's ID of the business number
-	AccessToken   Secret   `yaml:"access_token"`
-	AppSecret     Secret   `yaml:"app_secret"`   // signs Meta's requests
-	VerifyToken   Secret   `yaml:"verify_token"` // ours, entered where the webhook is
-	Listen        string   `yaml:"listen"`       // host:port
-	Path          string   `yaml:"path"`         // of the webhook's URL
-	APIURL        string   `yaml:"api_url"`      // with the version
-	AllowUsers    []string `yaml:"allow_users"`  // phone numbers or Meta's IDs of people; "*" for everyone
-	MaxFileMB     int      `yaml:"max_file_mb"`  // of an attached file
+	Enabled       bool          `yaml:"enabled"`
+	PhoneNumberID string        `yaml:"phone_number_id"` // Meta's ID of the business number
+	AccessToken   Secret        `yaml:"access_token"`
+	AppSecret     Secret        `yaml:"app_secret"`   // signs Meta's requests
+	VerifyToken   Secret        `yaml:"verify_token"` // ours, entered where the webhook is
+	Listen        string        `yaml:"listen"`       // host:port
+	Path          string        `yaml:"path"`         // of the webhook's URL
+	APIURL        string        `yaml:"api_url"`      // with the version
+	AllowUsers    []string      `yaml:"allow_users"`  // phone numbers or Meta's IDs of people; "*" for everyone
+	ReportWait    time.Duration `yaml:"report_wait"`  // until a message whose outcome is unknown is sent again
+	MaxFileMB     int           `yaml:"max_file_mb"`  // of an attached file
 }
 
 func defaultWhatsApp() WhatsApp {
-	return WhatsApp{Listen: "127.0.0.1:8098", Path: "/whatsapp", APIURL: "https://graph.facebook.com/v23.0", AllowUsers: []string{}, MaxFileMB: 20}
+	return WhatsApp{
+		Listen: "127.0.0.1:8098", Path: "/whatsapp", APIURL: "https://graph.facebook.com/v23.0", AllowUsers: []string{},
+		ReportWait: time.Minute, MaxFileMB: 20,
+	}
 }
 
 func (w *WhatsApp) fillFrom(env map[string]string) {
@@ -30,6 +37,7 @@ func (w *WhatsApp) fillFrom(env map[string]string) {
 func (w *WhatsApp) check(k *checker) {
 	k.url("channels.whatsapp.api_url", w.APIURL)
 	k.when(!strings.HasPrefix(w.Path, "/"), "channels.whatsapp.path", "must begin with a slash, such as /whatsapp, not %q", w.Path)
+	k.when(w.ReportWait < time.Second, "channels.whatsapp.report_wait", "must be at least 1s, not %s", w.ReportWait)
 	k.atLeastOne("channels.whatsapp.max_file_mb", w.MaxFileMB)
 	if !w.Enabled {
 		return

@@ -22,7 +22,7 @@ func TestScenarios(t *testing.T) {
 		return platformtest.Platform{
 			Name: email.Name, Promise: platformtest.Exactly, Files: true, Backlog: true,
 			Open: s.open, Say: s.say, Redeliver: s.redeliver, Seen: s.seen,
-			Listening:   func(t *testing.T, _ platformtest.Channel) { s.AwaitIdle(t.Context(), s.before+1) },
+			Listening:   func(t *testing.T, _ platformtest.Channel) { require.NoError(t, s.AwaitIdle(t.Context(), s.before+1)) },
 			LoseAnswers: s.LoseAnswers,
 			Limit:       func(n int, _ time.Duration) { s.Refuse(n, 451) },
 			Down: func() func() {

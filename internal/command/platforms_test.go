@@ -51,6 +51,8 @@ var livePlatforms = []struct {
 	{"wechat", liveWeChat},
 	{"dingtalk", liveDingTalk},
 	{"qq", liveQQ},
+	{"whatsapp", liveWhatsApp},
+	{"email", liveEmail},
 }
 
 // boundaries are the failpoints at which the program is killed, one after the other.

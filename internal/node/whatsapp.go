@@ -13,5 +13,6 @@ func whatsAppOptions(c config.WhatsApp, log *slog.Logger) whatsapp.Options {
 	return whatsapp.Options{
 		Options: chatOptions(common, nil, log), PhoneNumberID: c.PhoneNumberID, AccessToken: c.AccessToken.Reveal(),
 		AppSecret: c.AppSecret.Reveal(), VerifyToken: c.VerifyToken.Reveal(), Listen: c.Listen, Path: c.Path, APIURL: c.APIURL,
+		ReportWait: c.ReportWait,
 	}
 }

@@ -8,10 +8,13 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"math/big"
 	"mime"
 	"net"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +118,15 @@ func (s *Server) Mailbox(name string) (all [][]byte) {
 		}
 	}
 	return all
+}
+
+// CAFile returns a PEM file with the CA of the servers.
+func (s *Server) CAFile(t testing.TB) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "ca.pem")
+	block := &pem.Block{Type: "CERTIFICATE", Bytes: s.cert.Certificate[0]}
+	require.NoError(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))
+	return name
 }
 
 // certificate returns the certificate of the servers, and what trusts it.

@@ -173,10 +173,10 @@ func (s *Server) Idles() int {
 	return s.idles
 }
 
-// AwaitIdle waits until a client began to wait for mail for the nth time.
-func (s *Server) AwaitIdle(ctx context.Context, n int) {
-	s.t.Helper()
-	require.NoError(s.t, s.until(ctx, func() bool { return s.idles >= n }))
+// AwaitIdle waits until a client began to wait for mail for the nth time. The error is that
+// of ctx.
+func (s *Server) AwaitIdle(ctx context.Context, n int) error {
+	return s.until(ctx, func() bool { return s.idles >= n })
 }
 
 func (s *Server) until(ctx context.Context, reached func() bool) error {
