@@ -38,7 +38,7 @@ func (t *Telegram) fillFrom(env map[string]string) {
 
 var (
 	telegramToken  = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
-	telegramSecret = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
+	telegramSecret = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 	telegramUser   = regexp.MustCompile(`^(\*|[0-9]{1,18})$`)
 	telegramGroup  = regexp.MustCompile(`^(\*|-[0-9]{1,18})$`)
 	telegramBot    = regexp.MustCompile(`^[0-9]{1,18}$`)
@@ -51,8 +51,8 @@ func (t *Telegram) check(k *checker) {
 	k.url("channels.telegram.webhook_url", t.WebhookURL)
 	k.when(!strings.HasPrefix(t.Path, "/"), "channels.telegram.path", "must begin with a slash, such as /telegram, not %q", t.Path)
 	k.when(t.Token != "" && !telegramToken.MatchString(t.Token.Reveal()), "channels.telegram.token", "must be the bot's token, such as 123456789:AAE…")
-	k.when(t.WebhookSecret != "" && !telegramSecret.MatchString(t.WebhookSecret.Reveal()), "channels.telegram.webhook_secret",
-		"must have 1 to 256 letters, digits, - or _")
+	k.when(t.WebhookSecret != "" && (len(t.WebhookSecret) > 256 || !telegramSecret.MatchString(t.WebhookSecret.Reveal())),
+		"channels.telegram.webhook_secret", "must have 1 to 256 letters, digits, - or _")
 	k.matching("channels.telegram.allow_users", t.AllowUsers, telegramUser, `the IDs of people, such as 123456789 (not names, which change), or "*" for all`)
 	k.matching("channels.telegram.allow_groups", t.AllowGroups, telegramGroup, `the IDs of groups, such as -1001234567890, or "*" for all`)
 	k.matching("channels.telegram.allow_bots", t.AllowBots, telegramBot, "the IDs of bots, such as 123456789")

@@ -87,12 +87,14 @@ func (m *mail) parse(raw []byte) {
 	}
 }
 
-var idsForm = regexp.MustCompile(`<([^<>\s]{1,250})>`)
+var idsForm = regexp.MustCompile(`<([^<>\s]+)>`)
 
 // ids returns the message IDs in a header field.
 func (m *mail) ids(field string) (ids []string) {
 	for _, match := range idsForm.FindAllStringSubmatch(m.header.Get(field), maxIDs) {
-		ids = append(ids, match[1])
+		if len(match[1]) <= maxID {
+			ids = append(ids, match[1])
+		}
 	}
 	return ids
 }

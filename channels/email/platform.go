@@ -29,8 +29,13 @@ func (*platform) IsDirect(chat string) bool { return IsDirect(chat) }
 
 var (
 	addressForm = regexp.MustCompile(`^[^\s<>"@,;:\\()\[\]\x00-\x1f\x7f]+@[^\s<>"@,;:\\()\[\]\x00-\x1f\x7f]+$`)
-	idForm      = regexp.MustCompile(`^[^\s<>\x00-\x1f\x7f]{1,250}$`)
+	idForm      = regexp.MustCompile(`^[^\s<>\x00-\x1f\x7f]+$`)
 )
+
+const maxID = 250 // bytes of a Message-ID
+
+// isID reports whether a text is a Message-ID, without its brackets.
+func isID(id string) bool { return len(id) <= maxID && idForm.MatchString(id) }
 
 const addressLimit = 254 // bytes
 
@@ -42,7 +47,7 @@ func (*platform) Locate(_ context.Context, chat, thread string) (string, error) 
 	switch {
 	case !isAddress(chat):
 		return "", channels.MalformedError{What: "chat", Value: chat, Want: "an address, such as ana@example.org"}
-	case thread != "" && !idForm.MatchString(thread):
+	case thread != "" && !isID(thread):
 		return "", channels.MalformedError{What: "thread", Value: thread, Want: "the Message-ID of the thread's first mail, without < and >"}
 	}
 	return chat, nil

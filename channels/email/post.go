@@ -71,7 +71,7 @@ func (p *platform) answered(m *mailbox, at chat.Place) (*mail, error) {
 	}
 	found, err = m.last(inThread(at.Thread), func(s *stored) bool { return slices.Contains(s.to, at.Chat) })
 	if found == nil && err == nil { // it is gone: the reply is still part of the thread
-		found = &mail{id: at.Thread, hasID: idForm.MatchString(at.Thread)}
+		found = &mail{id: at.Thread, hasID: isID(at.Thread)}
 	}
 	return found, err
 }

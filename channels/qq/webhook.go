@@ -80,16 +80,18 @@ type validation struct {
 // What is signed in a validation. It need not be signed by QQ, so nothing is signed for it
 // that could be an event, which has braces.
 var (
-	validToken = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
-	validStamp = regexp.MustCompile(`^[0-9]{1,20}$`)
+	validToken = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	validStamp = regexp.MustCompile(`^[0-9]+$`)
 )
+
+const maxValidation = 128 // bytes of what is signed
 
 func readValidation(body []byte) (v validation, is bool) {
 	var f frame
 	if json.Unmarshal(body, &f) != nil || f.Op != opValidation || json.Unmarshal(f.Data, &v) != nil {
 		return v, false
 	}
-	return v, validToken.MatchString(v.Token) && validStamp.MatchString(v.At)
+	return v, len(v.Token)+len(v.At) <= maxValidation && validToken.MatchString(v.Token) && validStamp.MatchString(v.At)
 }
 
 func (v validation) answer(key ed25519.PrivateKey) any {

@@ -187,10 +187,12 @@ func (s *Supervisor) Stop(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+const maxKey = 200 // bytes
 
 func (s *Supervisor) entry(key string) (entry, error) {
-	if !keyPattern.MatchString(key) {
+	if len(key) > maxKey || !keyPattern.MatchString(key) {
 		return entry{}, fmt.Errorf("supervisor: invalid key %q", key)
 	}
 	return entry{dir: filepath.Join(s.dir, key)}, nil

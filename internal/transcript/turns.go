@@ -189,7 +189,7 @@ func (k *turnMaker) close() {
 	for _, m := range turn.Messages {
 		for i := range m.ToolCalls {
 			call := &m.ToolCalls[i]
-			if !fitID.MatchString(call.ID) {
+			if call.ID == "" || len(call.ID) > maxName || notInName.MatchString(call.ID) {
 				call.ID = fmt.Sprintf("call_%.9s_%d_%d", turn.ID, m.Step, i)
 			}
 			if at, found := results[position{m.Step, i}]; found {
@@ -204,15 +204,14 @@ func (k *turnMaker) close() {
 	}
 }
 
-var (
-	// fitID and notInName match what providers accept and reject in IDs and names.
-	fitID     = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
-)
+// notInName matches what providers reject in IDs and names.
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+const maxName = 64 // bytes of an ID or a name
 
 func callName(name string) string {
 	name = notInName.ReplaceAllString(name, "_")
-	return name[:min(len(name), 64)]
+	return name[:min(len(name), maxName)]
 }
 
 // callArguments returns text as a JSON object.
