@@ -443,8 +443,9 @@ func TestFilesIn(t *testing.T) {
 	photo, doc := []byte("a photo"), []byte("a,b\n1,2\n")
 	first := b.Say(telegramtest.Ana, telegramtest.Ana, "look", telegramtest.WithPhoto(photo))
 	b.confirmed(first, b.Say(telegramtest.Ana, telegramtest.Ana, "", telegramtest.WithDocument("a.csv", "text/csv", doc)),
-		b.Say(telegramtest.Ana, telegramtest.Ana, "and this?", telegramtest.Answering(first.Message.ID)))
-	all := b.accepted(3)
+		b.Say(telegramtest.Ana, telegramtest.Ana, "and this?", telegramtest.Answering(first.Message.ID)),
+		b.Say(telegramtest.Ana, telegramtest.Ana, "", telegramtest.WithVoice([]byte("a voice"))))
+	all := b.accepted(4)
 	saved := map[string]string{}
 	enrich := func(msg domain.Inbound) channels.Enriched {
 		t.Helper()
@@ -457,6 +458,8 @@ func TestFilesIn(t *testing.T) {
 	require.Equal(t, map[string]string{"photo.jpg": string(photo), "a.csv": string(doc)}, saved)
 	require.Equal(t, "> In reply to Ana Souza:\n> look\n\nand this?", all[2].Text)
 	require.Len(t, enrich(all[2]).Files, 1, "of the message that is answered")
+	require.Equal(t, "audio/ogg", enrich(all[3]).Files[0].MIME)
+	require.Equal(t, "a voice", saved["voice.ogg"])
 
 	msg := all[1]
 	msg.Files = []domain.File{{ID: "gone", Name: "gone.csv", MIME: "text/csv"}, {ID: "x", Name: "big.csv", MIME: "text/csv", Size: 21 << 20}}

@@ -24,7 +24,7 @@ func TestParityPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/parity.md")
 	require.NoError(t, err)
-	suites := sources(t, "../store", "../llm/llmtest", "../../channels/channeltest")
+	suites := sources(t, "../store", "../llm/llmtest", "../../channels/channeltest", "../platformtest")
 	rows := map[string]bool{}
 	for line := range strings.Lines(string(page)) {
 		cells := strings.Split(line, " | ")
