@@ -75,7 +75,7 @@ func TestSlackStop(t *testing.T) {
 	stubborn := `{"command":"trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done"}`
 	for name, stop := range map[string]func(*testing.T, *slackNode) slacktest.Delivery{
 		"by the button": func(t *testing.T, n *slackNode) slacktest.Delivery {
-			draft := awaitDraft(t, n.slack, slacktest.DM)
+			draft := awaitDraft(t, n.slack, slacktest.DM, "")
 			return n.slack.Click(slacktest.Ana, slacktest.DM, draft.TS, "holdfast_stop", "")
 		},
 		"by the slash command": func(_ *testing.T, n *slackNode) slacktest.Delivery {

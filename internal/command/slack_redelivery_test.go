@@ -154,12 +154,12 @@ func TestSlackCommandsRedelivered(t *testing.T) {
 			hear("4 messages")
 
 			say("hang")
-			draft := awaitDraft(t, server, slacktest.DM)
+			draft := awaitDraft(t, server, slacktest.DM, "")
 			click := server.Click(slacktest.Ana, slacktest.DM, draft.TS, "holdfast_stop", "")
 			require.NoError(t, click.Wait(t.Context()))
 			hear("Stopped.")
 			waiting := say("wait")
-			draft = awaitDraft(t, server, slacktest.DM)
+			draft = awaitDraft(t, server, slacktest.DM, waiting.TS)
 			h.awaitRecorded(t, slacktest.DM, waiting.TS)
 			again(click)
 			close(release)
@@ -174,13 +174,13 @@ func TestSlackCommandsRedelivered(t *testing.T) {
 
 func last(messages []slacktest.Message) slacktest.Message { return messages[len(messages)-1] }
 
-// awaitDraft waits until a draft is shown in a chat.
-func awaitDraft(t testing.TB, server *slacktest.Server, channel string) slacktest.Message {
+// awaitDraft waits until a draft is shown in a chat after the message with a timestamp, if any.
+func awaitDraft(t testing.TB, server *slacktest.Server, channel, after string) slacktest.Message {
 	t.Helper()
 	var draft slacktest.Message
 	require.Eventually(t, func() bool {
 		messages := server.Channel(channel)
-		i := slices.IndexFunc(messages, isDraft)
+		i := slices.IndexFunc(messages, func(m slacktest.Message) bool { return isDraft(m) && m.TS > after })
 		if i >= 0 {
 			draft = messages[i]
 		}
