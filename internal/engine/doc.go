@@ -12,6 +12,7 @@
 //	polls cancelled at a worker's stop         no task is given to a worker that is leaving
 //	default task timeout 10 -> 3 s             a schedule that fires while the engine is killed is 3 s late, not 10
 //	keep-alive of clients 60 + 10 s -> 1 + 2 s a frozen worker gets no more tasks after 3 s, before others take over
+//	bounded caches of runs                     live heap after 4,000 runs 80 -> 41 MB; before, an hour's runs stayed in it
 //
 // Shards, page cache, mmap, GOGC and synchronous=NORMAL made no
 // measurable difference.

@@ -16,6 +16,7 @@ import (
 // of work that was cancelled, and keeps its fatal errors from ending the process.
 type serverLog struct {
 	logger *slog.Logger
+	tags   []tag.Tag // of all entries
 	quiet  *atomic.Bool
 	fatal  func(error)
 }
@@ -52,9 +53,10 @@ func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
 	select {}
 }
 
-// With implements [log.WithLogger].
+// With implements [log.WithLogger]. The server makes many loggers that it never writes to,
+// so the tags stay as they are until then.
 func (l serverLog) With(tags ...tag.Tag) log.Logger {
-	l.logger = l.logger.With(attributes(tags)...)
+	l.tags = append(slices.Clip(l.tags), tags...)
 	return l
 }
 
@@ -65,7 +67,7 @@ func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
 	if l.quiet.Load() || isCancelled(tags) {
 		level = slog.LevelDebug
 	}
-	l.logger.Log(context.Background(), level, msg, attributes(tags)...) //nolint:sloglint // the message is the server's
+	l.logger.Log(context.Background(), level, msg, attributes(append(slices.Clip(l.tags), tags...))...) //nolint:sloglint // the message is the server's
 }
 
 // isCancelled reports whether an entry is about work whose context was cancelled, which the

@@ -44,6 +44,12 @@ func tuning(historyLimit int) dynamicconfig.StaticClient {
 
 		dynamicconfig.DefaultWorkflowTaskTimeout.Key(): lostTask,
 
+		dynamicconfig.HistoryCacheHostLevelMaxSize.Key():              500,
+		dynamicconfig.EventsHostLevelCacheMaxSizeBytes.Key():          8 << 20,
+		dynamicconfig.XDCCacheMaxSizeBytes.Key():                      0,
+		dynamicconfig.PersistenceHealthSignalMetricsEnabled.Key():     false,
+		dynamicconfig.PersistenceHealthSignalAggregationEnabled.Key(): false,
+
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
 		dynamicconfig.TaskQueueScannerEnabled.Key():  false,
 		dynamicconfig.HistoryScannerEnabled.Key():    false,
