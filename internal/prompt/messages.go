@@ -102,11 +102,10 @@ func from(content string, m domain.Message) string {
 
 // Missing returns an empty result for each tool call of the turn that has none.
 func Missing(history []domain.Message, turn string) []domain.Message {
-	_, current := split(history, turn)
-	results := resultsOf(current)
+	results := resultsOf(history)
 	var missing []domain.Message
-	for _, m := range current {
-		if m.Role != domain.RoleAssistant {
+	for _, m := range history {
+		if m.Turn != turn || m.Role != domain.RoleAssistant {
 			continue
 		}
 		for i, call := range m.ToolCalls {
@@ -121,6 +120,7 @@ func Missing(history []domain.Message, turn string) []domain.Message {
 }
 
 func split(history []domain.Message, turn string) (earlier, current []domain.Message) {
+	earlier = make([]domain.Message, 0, len(history))
 	for _, m := range history {
 		if m.Turn == turn {
 			current = append(current, m)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"sync"
 
 	"github.com/holdfast-ai/holdfast/internal/safefile"
 )
@@ -17,17 +18,32 @@ var embedded embed.FS
 // builtinFolder holds the files of the built-in skills in the workspace.
 const builtinFolder = ".holdfast/skills"
 
-// builtins returns the built-in skills and installs their files.
-func builtins(root *os.Root, install func(root *os.Root, name string, content []byte) error) []file {
+// builtin is a built-in skill's file and its content.
+type builtin struct {
+	file
+	content []byte
+}
+
+// parsed returns the built-in skills.
+var parsed = sync.OnceValue(func() []builtin {
 	entries, _ := embedded.ReadDir("builtin") // embedded: cannot fail
-	found := make([]file, len(entries))
+	found := make([]builtin, len(entries))
 	for i, entry := range entries {
 		name := entry.Name()
 		content, _ := embedded.ReadFile(path.Join("builtin", name, fileName)) // embedded: cannot fail
 		f := file{name: name, path: path.Join(builtinFolder, name, fileName), builtin: true}
 		f.front, f.body = parse(string(content))
-		f.err = install(root, f.path, content)
-		found[i] = f
+		found[i] = builtin{f, content}
+	}
+	return found
+})
+
+// builtins returns the built-in skills and installs their files.
+func builtins(root *os.Root, install func(root *os.Root, name string, content []byte) error) []file {
+	found := make([]file, len(parsed()))
+	for i, b := range parsed() {
+		found[i] = b.file
+		found[i].err = install(root, b.path, b.content)
 	}
 	return found
 }
