@@ -86,6 +86,12 @@ func TestApprovalRulesMatchPathsHoweverTheyAreWritten(t *testing.T) {
 			"where a patch moves a file", "ask apply_patch skills/*", "apply_patch",
 			patch("*** Update File: a.md", "*** Move to: notes/../skills/x/SKILL.md"), approval.Ask,
 		},
+		{"another way to write", "ask write_file skills/*", "edit_file", `{"path":"./skills/x/SKILL.md"}`, approval.Ask},
+		{
+			"another way to write, in a patch", "deny write_file skills/*", "apply_patch",
+			patch("*** Update File: a.md", "*** Move to: notes/../skills/x/SKILL.md"), approval.Deny,
+		},
+		{"to read is not to write", "ask write_file skills/*", "read_file", `{"path":"skills/x/SKILL.md"}`, approval.Allow},
 		{"a file that is sent", "deny message secrets/*", "message", `{"content":"look","files":["a.txt","./secrets/key"]}`, approval.Deny},
 		{"where a command runs", "ask exec secrets/*", "exec", `{"command":"cat key","working_dir":"./secrets"}`, approval.Ask},
 		{"where a session runs", "ask exec secrets", "exec_start", `{"command":"cat key","working_dir":"notes/../secrets"}`, approval.Ask},
@@ -106,6 +112,7 @@ func TestApprovalRulesMatchPathsHoweverTheyAreWritten(t *testing.T) {
 		require.NoError(t, os.Symlink("../skills", filepath.Join(workspace, "notes/link")))
 		require.Equal(t, approval.Ask, verdict(t, tools, "write_file", `{"path":"notes/link/x/SKILL.md"}`, rules...))
 		require.Equal(t, approval.Ask, verdict(t, tools, "write_file", `{"path":"notes"}`, rules...))
+		require.Equal(t, approval.Ask, verdict(t, tools, "edit_file", `{"path":"notes/a.md"}`, rules...), "only what is named is allowed")
 		require.Equal(t, approval.Allow, verdict(t, tools, "apply_patch", patch("*** Delete File: notes/a", "*** Delete File: skills/b"), rules...))
 		require.Equal(t, approval.Ask, verdict(t, tools, "apply_patch", patch("*** Delete File: notes/a", "*** Delete File: b"), rules...))
 		require.Equal(t, approval.Allow, verdict(t, tools, "exec", `{"command":"make","working_dir":"notes"}`, rules...))

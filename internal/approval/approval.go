@@ -36,7 +36,8 @@ type Call struct {
 // Rule assigns a verdict to calls.
 type Rule struct {
 	// Tool is a tool's name, a prefix of names up to an underscore ("mcp_github" for
-	// all tools of that server), "*" for every tool, or [Destructive].
+	// all tools of that server), "*" for every tool, or [Destructive]. To ask about or
+	// deny write_file includes the other tools that change files.
 	Tool string
 	// Match is a pattern for the whole of what the call is about: the command, the path,
 	// the URL, or the arguments. "*" matches anything; in an allow rule it does not match
@@ -117,10 +118,16 @@ func (r Rule) compile() (rule, error) {
 
 // matches reports whether the rule decides about one of the texts of a call.
 func (r rule) matches(c Call, text string) bool {
-	if !r.covers(c.Tool) && (r.tool != Destructive || !c.Destructive) {
+	if !r.covers(c.Tool) && (r.tool != Destructive || !c.Destructive) && !r.restrictsWriting(c.Tool) {
 		return false
 	}
 	return r.fits(text) || r.do != Allow && slices.ContainsFunc(c.Also, r.fits)
+}
+
+// restrictsWriting reports whether the tool is another way to do what the rule is about: the
+// model would only have to take it.
+func (r rule) restrictsWriting(tool string) bool {
+	return r.tool == "write_file" && r.do != Allow && (tool == "edit_file" || tool == "apply_patch")
 }
 
 func (r rule) fits(text string) bool {
