@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/server/common/cluster"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/dynamicconfig"
@@ -17,9 +18,14 @@ const (
 	loopback    = "127.0.0.1"
 )
 
-// lostTask is when a workflow task is repeated that was lost with its worker, unless the
-// workflow says otherwise. The server's own workflows, which fire schedules, do not.
-const lostTask = 3 * time.Second
+const (
+	// lostTask is when a workflow task is repeated that was lost with its worker, unless
+	// the workflow says otherwise. The server's own workflows, which fire schedules, do not.
+	lostTask = 3 * time.Second
+	// lostCache is when another worker gets a task of theirs that waits for the one that has
+	// the workflow cached.
+	lostCache = time.Second
+)
 
 // tuning overrides the server's defaults; doc.go lists the effects.
 func tuning(historyLimit int) dynamicconfig.StaticClient {
@@ -42,7 +48,8 @@ func tuning(historyLimit int) dynamicconfig.StaticClient {
 		dynamicconfig.KeepAliveTimeout.Key():                  2 * time.Second,
 		dynamicconfig.HistoryLongPollExpirationInterval.Key(): time.Second,
 
-		dynamicconfig.DefaultWorkflowTaskTimeout.Key(): lostTask,
+		dynamicconfig.DefaultWorkflowTaskTimeout.Key():      lostTask,
+		dynamicconfig.WorkerPerNamespaceWorkerOptions.Key(): worker.Options{StickyScheduleToStartTimeout: lostCache},
 
 		dynamicconfig.HistoryCacheHostLevelMaxSize.Key():              500,
 		dynamicconfig.EventsHostLevelCacheMaxSizeBytes.Key():          8 << 20,
