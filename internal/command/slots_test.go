@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-ai/holdfast/channels/channeltest"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
@@ -22,17 +23,33 @@ func withModelCalls(n int) func(*config.Config, *node.Roles) {
 }
 
 // TestCommandsDoNotWaitBehindModelCalls fills all slots of the model calls with calls that
-// hang: commands, the ends of turns and messages to stop are answered as usual.
+// hang: commands, the ends of turns, messages to stop and the delivery of a reply, whose first
+// attempt failed, are done as usual.
 func TestCommandsDoNotWaitBehindModelCalls(t *testing.T) {
 	t.Parallel()
 	const slots, extra = 4, 4
-	model := llmtest.NewFunc(t, func(llmtest.Request) llmtest.Step { return llmtest.Hang() })
-	n := startNode(t, model.URL, withModelCalls(slots))
+	memory, answer := channeltest.NewMemory("memory"), make(chan struct{})
+	model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
+		if strings.Contains(r.LastUser(), "reply") {
+			return llmtest.Text("the reply").After(answer)
+		}
+		return llmtest.Hang()
+	})
+	n := startNode(t, model.URL, withModelCalls(slots), func(_ *config.Config, r *node.Roles) { r.Push = map[string]node.PushChannel{"memory": memory} })
+	memory.Fail(1)
+	require.NoError(t, memory.Deliver(t.Context(), domain.Inbound{PlatformID: "1", Chat: "c", Sender: "ana", Text: "reply"}))
+	require.NoError(t, model.Await(t.Context(), 1))
 	var hanging []string
 	for i := range slots + extra {
 		hanging = append(hanging, n.send(t, "h"+strconv.Itoa(i), "", "hang"))
 	}
 	require.NoError(t, model.Await(t.Context(), slots))
+	close(answer)
+	replied := time.Now()
+	_, err := memory.Await(t.Context(), 1)
+	require.NoError(t, err)
+	require.Less(t, time.Since(replied), 2*time.Second, "the reply")
+	require.NoError(t, model.Await(t.Context(), slots+1))
 
 	timed := func(session, command, want string) {
 		t.Helper()

@@ -30,15 +30,15 @@ func (d *doctor) checkMemory(ctx context.Context) {
 	if len(unusable) == 0 {
 		d.ok("memory", "MEMORY.md has %d bytes; %d people and chats have their own", found[0].Size, len(found)-1)
 	}
-	d.checkSharing()
+	d.checkSharing(memory.CheckFileSystem(d.cfg.Workspace))
 	if err := d.checkConsolidations(ctx, unusable); err != nil {
 		d.warn("memory", "see the checks of the engine and the store", "cannot check for failed consolidations: %v", err)
 	}
 }
 
-// checkSharing checks that several writers of memory files do not lose each other's changes.
-func (d *doctor) checkSharing() {
-	err := memory.CheckFileSystem(d.cfg.Workspace)
+// checkSharing says what several writers of memory files may lose, given what the file system
+// lacks.
+func (d *doctor) checkSharing(err error) {
 	if errors.Is(err, memory.ErrNoLock) || errors.Is(err, memory.ErrLocalLock) {
 		d.warn("memory", "run a single worker, or mount the workspace with locks that all machines see (NFS without nolock and local_lock)",
 			"workers on several machines could lose each other's changes of the memory: %v", err)
