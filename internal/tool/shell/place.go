@@ -23,6 +23,9 @@ type Places interface {
 	EnterPlace(ctx context.Context, session, place string) error
 	// LeavePlace records that none run at that place any more.
 	LeavePlace(ctx context.Context, session, place string) error
+	// MoveServers records that the MCP servers that it uses run at another place; empty: it
+	// may use any.
+	MoveServers(ctx context.Context, session, from, to string) (place string, err error)
 	// Intent returns what a call journaled, if it did.
 	Intent(ctx context.Context, turn, call, part string) (data []byte, found bool, err error)
 }
@@ -46,6 +49,7 @@ func inPlace[Args any](r *runner, run func(context.Context, tool.Call, Args) (to
 			}
 		case !slices.Contains(call.Tried, here): // that place does not answer
 			_ = r.Places.LeavePlace(ctx, call.Session, place)
+			_, _ = r.Places.MoveServers(ctx, call.Session, place, "")
 		}
 		result, err := run(ctx, call, args)
 		if place == here {

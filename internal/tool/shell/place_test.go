@@ -37,6 +37,13 @@ func (p *places) LeavePlace(_ context.Context, session, place string) error {
 	return nil
 }
 
+func (p *places) MoveServers(_ context.Context, _, from, to string) (string, error) {
+	if p.servers == from {
+		p.servers = to
+	}
+	return p.servers, nil
+}
+
 func (p *places) Intent(_ context.Context, _, call, part string) ([]byte, bool, error) {
 	if p.journals[call] == nil {
 		return nil, false, nil
@@ -106,6 +113,8 @@ func TestCallsGoWhereTheirCommandsRun(t *testing.T) {
 		here.options.Places = &places{at: map[string]string{}, servers: "servers"}
 		require.Equal(t, "servers", sentTo(t, here, "exec_start", args{"command": "true"}))
 		here.tried = []string{"servers"}
-		require.Contains(t, here.must(t, "turn.2.1", "exec_start", args{"command": "echo here; sleep 60", "wait_seconds": short}), "is running")
+		require.Equal(t, "no sessions", here.must(t, "turn.2.1", "exec_read", args{}), "that place does not answer")
+		here.tried = nil
+		require.Contains(t, here.must(t, "turn.2.2", "exec_start", args{"command": "echo here; sleep 60", "wait_seconds": short}), "is running")
 	})
 }
