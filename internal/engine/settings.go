@@ -22,6 +22,9 @@ const (
 	// lostTask is when a workflow task is repeated that was lost with its worker, unless
 	// the workflow says otherwise. The server's own workflows, which fire schedules, do not.
 	lostTask = 3 * time.Second
+	// lostAgain bounds what the server adds to that time after the third loss in a row. By
+	// default it doubles, up to ten minutes.
+	lostAgain = 5 * time.Second
 	// lostCache is when another worker gets a task of theirs that waits for the one that has
 	// the workflow cached.
 	lostCache = time.Second
@@ -49,6 +52,7 @@ func tuning(historyLimit int) dynamicconfig.StaticClient {
 		dynamicconfig.HistoryLongPollExpirationInterval.Key(): time.Second,
 
 		dynamicconfig.DefaultWorkflowTaskTimeout.Key():      lostTask,
+		dynamicconfig.WorkflowTaskRetryMaxInterval.Key():    lostAgain,
 		dynamicconfig.WorkerPerNamespaceWorkerOptions.Key(): worker.Options{StickyScheduleToStartTimeout: lostCache},
 
 		dynamicconfig.HistoryCacheHostLevelMaxSize.Key():              500,
