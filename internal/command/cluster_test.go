@@ -64,9 +64,9 @@ func (c *cluster) add(t *testing.T, role string, environ ...string) *member {
 }
 
 // restart starts the member again after [process.kill] or [member.terminate].
-func (m *member) restart(t *testing.T, environ ...string) {
+func (m *member) restart(t *testing.T) {
 	t.Helper()
-	m.process = m.run(t, m.role, environ...)
+	m.process = m.run(t, m.role)
 }
 
 // pid is the ID of the running process.
