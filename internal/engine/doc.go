@@ -10,8 +10,8 @@
 //	checkpoints beside the commits             p99 of three commits 32 -> 21 ms, and 24 -> 20 ms
 //	worker commands                            a cancellation reaches the activity after 7 ms
 //	polls cancelled at a worker's stop         no task is given to a worker that is leaving
-//	default task timeout 10 -> 3 s             a schedule that fires while the engine is killed is 3 s late, not 10
-//	longer after losses: up to 10 min -> 5 s   a task that was lost seven times waits 8 s, not 39
+//	default task timeout 10 -> 5 s             a schedule that fires while the engine is killed is 5 s late, not 10
+//	longer after losses: up to 10 min -> 10 s  a task that was lost seven times in a row waits 15 s, not 46
 //	keep-alive of clients 60 + 10 s -> 1 + 2 s a frozen worker gets no more tasks after 3 s, before others take over
 //	bounded caches of runs                     live heap after 4,000 runs 80 -> 41 MB; before, an hour's runs stayed in it
 //

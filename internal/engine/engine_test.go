@@ -88,7 +88,7 @@ func TestStart(t *testing.T) {
 		require.NoError(t, err)
 		started, err := c.GetWorkflowHistory(t.Context(), "temporal-sys-scheduler:daily", "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT).Next()
 		require.NoError(t, err)
-		require.LessOrEqual(t, started.GetWorkflowExecutionStartedEventAttributes().GetWorkflowTaskTimeout().AsDuration(), 3*time.Second)
+		require.LessOrEqual(t, started.GetWorkflowExecutionStartedEventAttributes().GetWorkflowTaskTimeout().AsDuration(), 5*time.Second)
 	})
 
 	t.Run("several run side by side", func(t *testing.T) {

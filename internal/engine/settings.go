@@ -21,10 +21,10 @@ const (
 const (
 	// lostTask is when a workflow task is repeated that was lost with its worker, unless
 	// the workflow says otherwise. The server's own workflows, which fire schedules, do not.
-	lostTask = 3 * time.Second
+	lostTask = 5 * time.Second
 	// lostAgain bounds what the server adds to that time after the third loss in a row. By
 	// default it doubles, up to ten minutes.
-	lostAgain = 5 * time.Second
+	lostAgain = 10 * time.Second
 	// lostCache is when another worker gets a task of theirs that waits for the one that has
 	// the workflow cached.
 	lostCache = time.Second
