@@ -65,9 +65,9 @@ func TestDraftBecomesTheReply(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, channels.Found{Posted: true, PlatformID: m.ID}, found)
 		if fake == nil {
-			require.NotEmpty(t, r.Calls(feishutest.CallCardText), "text is streamed")
+			require.NotEmpty(t, r.Made(feishutest.CallCardText), "text is streamed")
 		} else {
-			require.Len(t, r.Calls(feishutest.CallCard), 1, "a permission that is missing is asked for once")
+			require.Len(t, r.Made(feishutest.CallCard), 1, "a permission that is missing is asked for once")
 		}
 	})
 }
@@ -144,8 +144,8 @@ func TestDraftsUnderRateLimits(t *testing.T) {
 	r.channel.Present(channels.PresentedTurn{ID: "t1", Reply: "o1", Messages: []domain.Inbound{asked}, Drafts: drafts})
 	require.NoError(t, r.Await(r.ctx, func() bool { return len(r.Posted()) == 1 }))
 	r.channel.Show("t1", event.Event{Kind: event.Text, Text: "one"})
-	require.NoError(t, r.Await(r.ctx, func() bool { return len(r.Calls(feishutest.CallPatch)) == 1 }))
-	require.True(t, r.channel.Busy(chat.Place{Chat: feishutest.Ana}) || len(r.Calls(feishutest.CallPatch)) < 3, "edits wait as long as they are asked to")
+	require.NoError(t, r.Await(r.ctx, func() bool { return len(r.Made(feishutest.CallPatch)) == 1 }))
+	require.True(t, r.channel.Busy(chat.Place{Chat: feishutest.Ana}) || len(r.Made(feishutest.CallPatch)) < 3, "edits wait as long as they are asked to")
 	r.channel.Pause(r.ctx, "t1")
 	reply := outgoing("o1", asked.Chat, "one")
 	reply.Draft = drafts.Take("t1")

@@ -195,8 +195,8 @@ func TestReconnect(t *testing.T) {
 func TestSilentConnection(t *testing.T) {
 	t.Parallel()
 	r := start(t, setup{pings: 50 * time.Millisecond})
-	require.NoError(t, r.Await(r.ctx, func() bool { return len(r.Calls("ping")) > 2 }))
-	require.Len(t, r.Calls(feishutest.CallEndpoint), 1, "answers keep it")
+	require.NoError(t, r.Await(r.ctx, func() bool { return r.Pings() > 2 }))
+	require.Len(t, r.Made(feishutest.CallEndpoint), 1, "answers keep it")
 	r.MuteConnections()
 	require.NoError(t, r.Await(r.ctx, func() bool { return r.Connections() == 1 }), "one that says nothing is replaced")
 	require.Equal(t, "hello", r.said(r.Say(feishutest.Ana, "", "hello"), 1).Text)
@@ -309,7 +309,7 @@ func TestMalformedFrames(t *testing.T) {
 		r.Send([]byte{byte(i), byte(i >> 3), byte(i >> 5), 0xff, byte(i * 31)})
 	}
 	require.Equal(t, "still here", r.said(r.Say(feishutest.Ana, "", "still here"), 1).Text)
-	require.Len(t, r.Calls(feishutest.CallEndpoint), 1)
+	require.Len(t, r.Made(feishutest.CallEndpoint), 1)
 }
 
 func FuzzParse(f *testing.F) {

@@ -139,7 +139,7 @@ func TestFindAmongMany(t *testing.T) {
 	found, err := r.channel.Find(r.ctx, outgoing("o0", feishutest.General, "first"))
 	require.NoError(t, err)
 	require.Equal(t, channels.Found{Posted: true, PlatformID: first}, found)
-	require.Len(t, r.Calls(feishutest.CallList), 3)
+	require.Len(t, r.Made(feishutest.CallList), 3)
 }
 
 func TestLongAnswer(t *testing.T) {
@@ -331,7 +331,7 @@ func TestFailures(t *testing.T) {
 		require.NotContains(t, err.Error(), feishutest.AppSecret)
 		require.NotContains(t, err.Error(), "t-0")
 	}
-	require.Len(t, r.Calls(feishutest.CallToken), 2)
+	require.Len(t, r.Made(feishutest.CallToken), 2)
 	r.Down()
 	_, err := r.channel.Send(r.ctx, msg)
 	require.NotNil(t, remote.As(err))
@@ -350,11 +350,11 @@ func TestRateLimits(t *testing.T) {
 		_, err := r.channel.Send(r.ctx, outgoing("o1", chat, "x"))
 		require.Equal(t, 429, remote.As(err).Status)
 		require.Equal(t, 7*time.Second, remote.As(err).RetryAfter)
-		calls := len(r.Calls(feishutest.CallCreate))
+		calls := len(r.Made(feishutest.CallCreate))
 		_, err = r.channel.Send(r.ctx, outgoing("o1", chat, "x"))
 		require.Equal(t, 429, remote.As(err).Status)
 		require.Greater(t, remote.As(err).RetryAfter, 5*time.Second)
-		require.Len(t, r.Calls(feishutest.CallCreate), calls, "the platform is not asked before")
+		require.Len(t, r.Made(feishutest.CallCreate), calls, "the platform is not asked before")
 	}
 	r.send(outgoing("o2", feishutest.Ana, "another chat is not held up"))
 	r.Fail(feishutest.CallCreate, 1, feishutest.Fault{Code: 230020})
@@ -367,10 +367,10 @@ func TestToken(t *testing.T) {
 	r := start(t, setup{idle: true})
 	r.send(outgoing("o1", feishutest.General, "x"))
 	r.send(outgoing("o2", feishutest.General, "x"))
-	require.Len(t, r.Calls(feishutest.CallToken), 1)
+	require.Len(t, r.Made(feishutest.CallToken), 1)
 	r.ExpireTokens()
 	r.send(outgoing("o3", feishutest.General, "x"))
-	require.Len(t, r.Calls(feishutest.CallToken), 2)
+	require.Len(t, r.Made(feishutest.CallToken), 2)
 
 	wrong, err := feishu.New(feishu.Options{AppID: feishutest.AppID, AppSecret: "guessed", APIURL: r.URL()})
 	require.NoError(t, err)
@@ -430,7 +430,7 @@ func TestReactions(t *testing.T) {
 	r := start(t, setup{fake: []feishutest.Option{feishutest.Without(feishutest.ScopeReactions)}})
 	asked := r.said(r.Say(feishutest.Ana, "", "hi"), 1)
 	r.channel.Present(channels.PresentedTurn{ID: "t1", Reply: "o1", Messages: []domain.Inbound{asked}, Drafts: channeltest.NewDrafts()})
-	require.NoError(t, r.Await(r.ctx, func() bool { return len(r.Calls(feishutest.CallReact)) == 1 }))
+	require.NoError(t, r.Await(r.ctx, func() bool { return len(r.Made(feishutest.CallReact)) == 1 }))
 	r.channel.Pause(r.ctx, "t1")
 	require.Eventually(t, func() bool {
 		how, err := r.channel.Indicates(r.ctx, chat.Place{})

@@ -98,7 +98,7 @@ func TestWhatQQTakesNoMoreIsKept(t *testing.T) {
 	_, err = b.channel.Send(b.ctx, replyTo(qqtest.AnaChat, "ROBOT1.0_unknown", "x"))
 	require.ErrorIs(t, err, channels.ErrUndeliverableNow)
 	require.Empty(t, b.Sent())
-	require.Len(t, b.Calls("messages"), 2)
+	require.Len(t, b.Made("messages"), 2)
 
 	for _, code := range []int{22009, 40034128, 40034005, 304027, 40054002, 40054013} {
 		b.Fail("messages", 1, qqtest.Fault{Status: 400, Code: code})
@@ -148,7 +148,7 @@ func TestRateLimitsHoldBackOneChat(t *testing.T) {
 		_, err := b.channel.Send(b.ctx, replyTo(qqtest.AnaChat, b.asked(qqtest.AnaChat), "x"))
 		require.Positive(t, remote.As(err).RetryAfter)
 	}
-	require.Len(t, b.Calls("messages"), 1, "the second was not made")
+	require.Len(t, b.Made("messages"), 1, "the second was not made")
 	b.deliver(replyTo(qqtest.OpsChat, b.asked(qqtest.OpsChat), "x"))
 }
 
@@ -158,10 +158,10 @@ func TestTokens(t *testing.T) {
 	for range 3 {
 		b.deliver(replyTo(qqtest.AnaChat, b.asked(qqtest.AnaChat), "x"))
 	}
-	require.Len(t, b.Calls("token"), 1)
+	require.Len(t, b.Made("token"), 1)
 	b.ExpireTokens()
 	b.deliver(replyTo(qqtest.AnaChat, b.asked(qqtest.AnaChat), "x"))
-	require.Len(t, b.Calls("token"), 2, "one that is refused is replaced")
+	require.Len(t, b.Made("token"), 2, "one that is refused is replaced")
 	require.Len(t, b.Sent(), 4)
 
 	o := qq.Options{AppID: qqtest.AppID, Secret: "guessed-secret", APIURL: b.URL(), TokenURL: b.TokenURL()}
@@ -231,7 +231,7 @@ func TestLongAnswers(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	require.LessOrEqual(t, len(b.Calls("messages")), len(parts)+1, "what is surely refused is not tried")
+	require.LessOrEqual(t, len(b.Made("messages")), len(parts)+1, "what is surely refused is not tried")
 	var all strings.Builder
 	for _, m := range b.Sent() {
 		all.WriteString(m.Text + "\n")
@@ -264,7 +264,7 @@ func TestNotice(t *testing.T) {
 	require.NoError(t, err)
 	turn.Resumed = true
 	second.Present(turn)
-	require.NoError(t, b.Await(b.ctx, func() bool { return len(b.Calls("messages")) == 2 }))
+	require.NoError(t, b.Await(b.ctx, func() bool { return len(b.Made("messages")) == 2 }))
 	second.Pause(b.ctx, "m1")
 	second.Conclude(turn, false, true)
 	second.Wait(b.ctx)
@@ -276,7 +276,7 @@ func TestNotice(t *testing.T) {
 	quick.channel.Pause(quick.ctx, "m1")
 	quick.channel.Conclude(turn, false, true)
 	quick.channel.Wait(quick.ctx)
-	require.Empty(t, quick.Calls("messages"), "off")
+	require.Empty(t, quick.Made("messages"), "off")
 }
 
 func TestFilesOut(t *testing.T) {

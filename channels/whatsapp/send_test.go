@@ -69,13 +69,13 @@ func TestTheWindow(t *testing.T) {
 	_, err := n.channel.Send(n.ctx, outgoing("o1", "late"))
 	require.ErrorIs(t, err, channels.ErrUndeliverableNow)
 	require.NotErrorIs(t, err, channels.ErrGone)
-	require.Len(t, n.Calls("messages"), 1)
+	require.Len(t, n.Made("messages"), 1)
 
 	// WhatsApp may take such a message and fail to deliver it later: it is not tried.
 	require.NoError(t, n.backend.SetCursor(n.ctx, whatsapp.Name, "wrote/"+whatsapptest.Ana, strconv.FormatInt(time.Now().Add(-24*time.Hour).Unix(), 10)))
 	_, err = n.channel.Send(n.ctx, outgoing("o1", "late"))
 	require.ErrorIs(t, err, channels.ErrUndeliverableNow)
-	require.Len(t, n.Calls("messages"), 1, "not tried")
+	require.Len(t, n.Made("messages"), 1, "not tried")
 
 	n.asked()
 	n.deliver(outgoing("o1", "handed over"))
@@ -126,7 +126,7 @@ func TestRateLimitsHoldBackOnePerson(t *testing.T) {
 		_, err := n.channel.Send(n.ctx, outgoing("o1", "x"))
 		require.Positive(t, remote.As(err).RetryAfter)
 	}
-	require.Len(t, n.Calls("messages"), 1, "the second was not made")
+	require.Len(t, n.Made("messages"), 1, "the second was not made")
 	other := outgoing("o2", "x")
 	other.Chat = whatsapptest.Ben
 	n.deliver(other)
@@ -207,15 +207,15 @@ func TestTyping(t *testing.T) {
 	turn := channels.PresentedTurn{ID: "m1", Reply: "o1", Drafts: channeltest.NewDrafts(), Messages: []domain.Inbound{{PlatformID: id, Chat: whatsapptest.Ana}}}
 	n.channel.Present(turn)
 	n.channel.Show("m1", event.Event{Kind: event.ToolStart, Tool: "exec"})
-	require.NoError(t, n.Await(n.ctx, func() bool { return len(n.Calls("messages")) == 1 }))
+	require.NoError(t, n.Await(n.ctx, func() bool { return len(n.Made("messages")) == 1 }))
 	n.channel.Pause(n.ctx, "m1")
 	n.channel.Conclude(turn, false, true)
 	n.channel.Wait(n.ctx)
-	call := n.Calls("messages")[0]
-	require.Equal(t, []any{"read", id, http.StatusOK}, []any{call.Body["status"], call.Body["message_id"], call.Status})
-	require.Equal(t, map[string]any{"type": "text"}, call.Body["typing_indicator"])
+	call := n.Made("messages")[0]
+	require.Equal(t, []any{"read", id, http.StatusOK}, []any{call.JSON()["status"], call.JSON()["message_id"], call.Status})
+	require.Equal(t, map[string]any{"type": "text"}, call.JSON()["typing_indicator"])
 	require.NoError(t, n.channel.Indicate(n.ctx, chat.Place{Chat: whatsapptest.Ana, ReplyTo: "command-1"}, chat.Indication{Text: "x"}))
-	require.Len(t, n.Calls("messages"), 1)
+	require.Len(t, n.Made("messages"), 1)
 }
 
 func TestFilesOut(t *testing.T) {

@@ -9,12 +9,9 @@ package discordtest
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -46,25 +43,17 @@ const ContentIntent = 1 << 15
 
 // Server is a Discord with one server. Safe for concurrent use.
 type Server struct {
+	*faulty.Server
 	settings
-	base    string
-	gate    *faulty.Gate
-	web     *http.Server
-	ctx     context.Context
-	stop    context.CancelFunc
-	running sync.WaitGroup
 
 	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced at every change
-	last     int64         // ID
+	last     int64 // ID
 	users    map[string]*User
 	channels map[string]*Channel
 	order    []string // of the channels
 	messages map[string][]*Message
 	nonces   map[string]nonce
 	commands []map[string]any
-	calls    []Call
-	faults   []*Fault
 	buckets  map[string]*bucket
 
 	sessions     []*session
@@ -112,19 +101,9 @@ func WithoutContent() Option { return func(s *settings) { s.noContent = true } }
 // Start runs a server until the test ends.
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
-	s, err := New(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-// New runs a server on a free port of 127.0.0.1, until Close.
-func New(options ...Option) (*Server, error) {
 	s := &Server{
 		settings: settings{heartbeat: 41250 * time.Millisecond, noncesLast: 3 * time.Minute, interaction: 3 * time.Second, remaining: 1000, reset: 24 * time.Hour},
-		changed:  make(chan struct{}), messages: map[string][]*Message{}, nonces: map[string]nonce{}, buckets: map[string]*bucket{},
+		messages: map[string][]*Message{}, nonces: map[string]nonce{}, buckets: map[string]*bucket{},
 		connections: map[*connection]struct{}{}, interactions: map[string]*Interaction{},
 	}
 	for _, option := range options {
@@ -134,50 +113,20 @@ func New(options ...Option) (*Server, error) {
 		s.flags = 1 << 19
 	}
 	s.populate()
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	s.base = listener.Addr().String()
-	s.gate = faulty.NewGate(listener)
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.web = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
-	s.running.Go(func() { _ = s.web.Serve(s.gate) })
-	return s, nil
-}
-
-// Close ends the server.
-func (s *Server) Close() {
-	s.stop()
-	s.gate.Cut()
-	_ = s.web.Close()
-	s.running.Wait()
+	s.Server = faulty.Start(t, s.handler(), func(r *http.Request) string { return r.Method + " " + strings.TrimPrefix(r.URL.Path, "/api/v10") })
+	return s
 }
 
 // APIURL returns the address of the API.
-func (s *Server) APIURL() string { return "http://" + s.base + "/api/v10" }
-
-// change wakes those who wait. The mutex is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
+func (s *Server) APIURL() string { return s.URL() + "/api/v10" }
 
 // await waits until a condition holds, which is called with the mutex held.
 func (s *Server) await(ctx context.Context, condition func() bool) error {
-	for {
+	return s.Await(ctx, func() bool {
 		s.mu.Lock()
-		done, changed := condition(), s.changed
-		s.mu.Unlock()
-		if done {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		defer s.mu.Unlock()
+		return condition()
+	})
 }
 
 // mint returns an ID of now. The mutex is held.
@@ -193,9 +142,3 @@ func (s *Server) mintAt(at time.Time) string {
 	s.last = max(id, s.last+1)
 	return strconv.FormatInt(s.last, 10)
 }
-
-// Down makes the server unreachable until Up: it cuts existing and new connections.
-func (s *Server) Down() { s.gate.Down() }
-
-// Up ends Down.
-func (s *Server) Up() { s.gate.Up() }

@@ -2,8 +2,11 @@ package discordtest
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // Call is a call of the API.
@@ -24,14 +27,29 @@ type Fault struct {
 	Wait   time.Duration // to retry after, with status 429
 	Global bool          // the limit is that of all calls
 	Body   string        // instead of Discord's JSON
-	Delay  time.Duration // before it is carried out
 }
 
 // Inject makes the next calls that match a fault fail.
 func (s *Server) Inject(f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, &f)
+	body := map[string]any{"message": "injected", "code": f.Code}
+	if f.Status == http.StatusTooManyRequests {
+		body["retry_after"], body["global"] = f.Wait.Seconds(), f.Global
+	}
+	fault := faulty.JSON(f.Status, body)
+	switch {
+	case f.Status == 0:
+		fault = faulty.Fault{Lose: true}
+	case f.Body != "":
+		fault.Body = f.Body
+	case f.Status == http.StatusTooManyRequests:
+		fault.Header.Set("Retry-After", strconv.Itoa(int(f.Wait.Seconds()+0.999)))
+	}
+	s.FailSome(func(call string) bool { return matches(call, f.Method, f.Path) }, f.Times, fault)
+}
+
+func matches(call, method, path string) bool {
+	called, at, _ := strings.Cut(call, " ")
+	return (method == "" || method == called) && strings.HasSuffix(at, path)
 }
 
 // LoseAnswers has the next n calls carried out, but not answered.
@@ -39,25 +57,13 @@ func (s *Server) LoseAnswers(method, path string, n int) {
 	s.Inject(Fault{Method: method, Path: path, Times: n})
 }
 
-// fault takes the fault of a call; nil if there is none. The mutex is held.
-func (s *Server) fault(r *http.Request, path string) *Fault {
-	for _, f := range s.faults {
-		if f.Times > 0 && (f.Method == "" || f.Method == r.Method) && strings.HasSuffix(path, f.Path) {
-			f.Times--
-			return f
-		}
-	}
-	return nil
-}
-
 // Calls returns the calls whose method and end of the path match.
 func (s *Server) Calls(method, path string) []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var found []Call
-	for _, c := range s.calls {
-		if (method == "" || c.Method == method) && strings.HasSuffix(c.Path, path) {
-			found = append(found, c)
+	for _, c := range s.Made(faulty.Any) {
+		if matches(c.Method, method, path) {
+			_, at, _ := strings.Cut(c.Method, " ")
+			found = append(found, Call{c.Request.Method, at, string(c.Content), c.Status})
 		}
 	}
 	return found

@@ -74,7 +74,7 @@ func (s *Server) drop(c *connection) {
 	if c.session != nil && c.session.conn == c {
 		c.session.conn = nil
 	}
-	s.change()
+	s.Changed()
 }
 
 func (s *Server) read(c *connection) {
@@ -148,7 +148,7 @@ func (s *Server) identify(c *connection, data json.RawMessage) {
 	defer s.mu.Unlock()
 	s.identifies++
 	s.remaining--
-	defer s.change()
+	defer s.Changed()
 	switch {
 	case strings.TrimPrefix(d.Token, "Bot ") != Token:
 		s.closeWith(c, 4004)
@@ -161,7 +161,7 @@ func (s *Server) identify(c *connection, data json.RawMessage) {
 	c.session = n
 	s.sessions = append(s.sessions, n)
 	n.add("READY", map[string]any{
-		"v": 10, "user": s.users[Self], "session_id": n.id, "resume_gateway_url": "ws://" + s.base + "/resume", "shard": []int{0, 1},
+		"v": 10, "user": s.users[Self], "session_id": n.id, "resume_gateway_url": "ws" + strings.TrimPrefix(s.URL(), "http") + "/resume", "shard": []int{0, 1},
 		"guilds": []any{map[string]any{"id": Guild, "unavailable": true}}, "application": map[string]any{"id": Application, "flags": s.flags},
 		"private_channels": []any{}, "user_settings": map[string]any{}, "relationships": []any{}, "presences": []any{}, "session_type": "normal",
 	})
@@ -178,7 +178,7 @@ func (s *Server) resume(c *connection, data json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resumes++
-	defer s.change()
+	defer s.Changed()
 	at := slices.IndexFunc(s.sessions, func(n *session) bool { return n.id == d.SessionID })
 	if at < 0 || strings.TrimPrefix(d.Token, "Bot ") != Token {
 		c.send(map[string]any{"op": 9, "d": false})

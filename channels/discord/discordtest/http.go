@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"time"
@@ -53,50 +51,10 @@ func handle(mux *http.ServeMux, s *Server, pattern string, f func(*call) (any, e
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, f func(*call) (any, error)) {
-	path := strings.TrimPrefix(r.URL.Path, "/api/v10")
 	raw, _ := io.ReadAll(http.MaxBytesReader(w, r.Body, 30<<20)) // what is missing will not be understood
 	s.mu.Lock()
-	fault := s.fault(r, path)
-	s.mu.Unlock()
-	if fault != nil && fault.Delay > 0 {
-		time.Sleep(fault.Delay)
-	}
-	recorder := httptest.NewRecorder()
-	s.mu.Lock()
-	switch {
-	case fault != nil && fault.Status != 0:
-		fault.answer(recorder)
-	default:
-		s.carryOut(recorder, r, raw, f)
-	}
-	status := recorder.Code
-	lost := fault != nil && fault.Status == 0 && fault.Delay == 0
-	if lost {
-		status = 0
-	}
-	s.calls = append(s.calls, Call{r.Method, path, string(raw), status})
-	s.change()
-	s.mu.Unlock()
-	if lost {
-		panic(http.ErrAbortHandler)
-	}
-	maps.Copy(w.Header(), recorder.Header())
-	w.WriteHeader(status)
-	_, _ = w.Write(recorder.Body.Bytes())
-}
-
-func (f *Fault) answer(w http.ResponseWriter) {
-	if f.Body != "" {
-		w.WriteHeader(f.Status)
-		_, _ = io.WriteString(w, f.Body)
-		return
-	}
-	body := map[string]any{"message": "injected", "code": f.Code}
-	if f.Status == http.StatusTooManyRequests {
-		body["retry_after"], body["global"] = f.Wait.Seconds(), f.Global
-		w.Header().Set("Retry-After", strconv.Itoa(int(f.Wait.Seconds()+0.999)))
-	}
-	answer(w, f.Status, body)
+	defer s.mu.Unlock()
+	s.carryOut(w, r, raw, f)
 }
 
 // carryOut answers a call. The mutex is held.
@@ -116,9 +74,10 @@ func (s *Server) carryOut(w http.ResponseWriter, r *http.Request, raw []byte, f 
 		w.Header().Set("X-RateLimit-Bucket", "messages")
 		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(s.limit))
 		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(max(left, 0)))
-		w.Header().Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", reset.Seconds()))
+		w.Header().Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", (reset + time.Millisecond).Seconds()))
 		if left < 0 {
-			(&Fault{Status: 429, Wait: reset}).answer(w)
+			w.Header().Set("Retry-After", strconv.Itoa(int(reset.Seconds()+0.999)))
+			answer(w, 429, map[string]any{"message": "too many", "code": 0, "retry_after": reset.Seconds(), "global": false})
 			return
 		}
 	}

@@ -144,7 +144,7 @@ func (s *Server) post(m *Message) {
 		s.dispatch("THREAD_UPDATE", intentGuilds, c)
 	}
 	s.announce(m)
-	s.change()
+	s.Changed()
 }
 
 func orEmpty[T any](all []T) []T { return append([]T{}, all...) }
@@ -208,7 +208,7 @@ func (s *Server) attach(m *Message, name, kind string, content []byte) {
 }
 
 func (s *Server) fileURL(a *Attachment) string {
-	return fmt.Sprintf("http://%s/attachments/%s/%d/%s", s.base, a.ID, a.version, a.Filename)
+	return fmt.Sprintf("%s/attachments/%s/%d/%s", s.URL(), a.ID, a.version, a.Filename)
 }
 
 // Expire makes the addresses of a message's files invalid.

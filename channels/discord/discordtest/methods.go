@@ -11,7 +11,9 @@ import (
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, f := range map[string]func(*call) (any, error){
-		"GET /gateway":                                                        func(c *call) (any, error) { return map[string]any{"url": "ws://" + c.base + "/gateway"}, nil },
+		"GET /gateway": func(c *call) (any, error) {
+			return map[string]any{"url": "ws" + strings.TrimPrefix(c.URL(), "http") + "/gateway"}, nil
+		},
 		"GET /gateway/bot":                                                    (*call).gateway,
 		"GET /users/@me":                                                      func(c *call) (any, error) { return c.users[Self], nil },
 		"GET /applications/@me":                                               (*call).application,
@@ -64,7 +66,7 @@ func orError[T any](v T, err error) (any, error) {
 }
 
 func (c *call) gateway() (any, error) {
-	return map[string]any{"url": "ws://" + c.base + "/gateway", "shards": 1, "session_start_limit": map[string]any{
+	return map[string]any{"url": "ws" + strings.TrimPrefix(c.URL(), "http") + "/gateway", "shards": 1, "session_start_limit": map[string]any{
 		"total": 1000, "remaining": max(c.remaining, 0), "reset_after": c.reset.Milliseconds(), "max_concurrency": 1,
 	}}, nil
 }

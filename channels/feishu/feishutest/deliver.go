@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -76,7 +75,7 @@ func (s *Server) Say(person, chat, said string, options ...SayOption) *Delivery 
 	}
 	added := s.add(m)
 	payload := s.event("im.message.receive_v1", s.messageEvent(added))
-	s.change()
+	s.Changed()
 	s.mu.Unlock()
 	return s.Deliver(added.ID, payload)
 }
@@ -197,7 +196,7 @@ func (s *Server) Redeliver(d *Delivery) *Delivery { return s.Deliver(d.Message, 
 // start delivers in the background. Deliveries reach a connection in the order of the calls.
 func (s *Server) start(d *Delivery) {
 	began := make(chan struct{})
-	s.pushing.Go(func() {
+	s.Go(func(ctx context.Context) {
 		defer close(d.done)
 		d.err = s.attempt(d, began)
 		for _, delay := range s.retries {
@@ -206,7 +205,7 @@ func (s *Server) start(d *Delivery) {
 			}
 			select {
 			case <-time.After(delay):
-			case <-s.ctx.Done():
+			case <-ctx.Done():
 				return
 			}
 			d.err = s.attempt(d, make(chan struct{}))
@@ -217,7 +216,7 @@ func (s *Server) start(d *Delivery) {
 
 // attempt delivers once. began is closed once it is on its way.
 func (s *Server) attempt(d *Delivery, began chan struct{}) error {
-	ctx, cancel := context.WithTimeout(s.ctx, s.ackWithin)
+	ctx, cancel := context.WithTimeout(s.Context(), s.ackWithin)
 	defer cancel()
 	if s.webhook {
 		close(began)
@@ -276,18 +275,7 @@ func (s *Server) Post(ctx context.Context, body []byte, header http.Header) (sta
 	s.mu.Lock()
 	address := s.address
 	s.mu.Unlock()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	request.Header = header.Clone()
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer response.Body.Close()
-	reply, err = io.ReadAll(response.Body)
-	return response.StatusCode, reply, err
+	return s.Server.Post(ctx, address, header.Clone(), body)
 }
 
 // Sign returns the headers of a request with this body at a time.

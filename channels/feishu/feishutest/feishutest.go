@@ -4,15 +4,15 @@
 package feishutest
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // The world that [Start] makes.
@@ -69,8 +69,8 @@ func PingInterval(seconds int) Option { return func(s *Server) { s.pingSeconds =
 
 // Server is a Feishu.
 type Server struct {
-	t    testing.TB
-	http *httptest.Server
+	*faulty.Server
+	t testing.TB
 
 	lacking     []string
 	retries     []time.Duration
@@ -81,11 +81,7 @@ type Server struct {
 	token       string
 	pingSeconds int
 
-	ctx     context.Context // ends with the test
-	pushing sync.WaitGroup
-
 	mu          sync.Mutex
-	changed     chan struct{} // closed and replaced at every change
 	serial      int
 	skipped     time.Duration
 	tokens      map[string]time.Time // until when they are valid
@@ -97,9 +93,7 @@ type Server struct {
 	files       map[string]File
 	cards       map[string]*Card
 	ephemeral   []Ephemeral
-	faults      map[string][]Fault
-	calls       []Call
-	down        bool
+	pings       int
 	address     string // to which webhooks go
 	connections map[*connection]bool
 	refuseConns int
@@ -125,8 +119,8 @@ func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	members := []string{Bot, Ana, Ben}
 	s := &Server{
-		t: t, changed: make(chan struct{}), tokens: map[string]time.Time{}, keys: map[string]sentKey{}, files: map[string]File{}, cards: map[string]*Card{},
-		faults: map[string][]Fault{}, connections: map[*connection]bool{}, ackWithin: 3 * time.Second, pingSeconds: 120,
+		t: t, tokens: map[string]time.Time{}, keys: map[string]sentKey{}, files: map[string]File{}, cards: map[string]*Card{},
+		connections: map[*connection]bool{}, ackWithin: 3 * time.Second, pingSeconds: 120,
 		people: map[string]string{Ana: "Ana Souza", Ben: "Ben Okafor", Cai: "Cai Lin"},
 		chats: map[string]*Chat{
 			General: {ID: General, Name: "general", Members: members},
@@ -137,21 +131,17 @@ func Start(t testing.TB, options ...Option) *Server {
 	for _, o := range options {
 		o(s)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.ctx = ctx
-	s.http = httptest.NewServer(s.handler())
-	t.Cleanup(func() {
-		cancel()
-		s.CutConnections()
-		s.pushing.Wait()
-		s.http.CloseClientConnections()
-		s.http.Close()
+	routes, mux := s.routes(), http.NewServeMux()
+	for pattern, to := range routes {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, to) })
+	}
+	mux.HandleFunc("GET /connect", s.connect)
+	s.Server = faulty.Start(t, mux, func(r *http.Request) string {
+		_, pattern := mux.Handler(r)
+		return routes[pattern].name
 	})
 	return s
 }
-
-// URL is the address of the API.
-func (s *Server) URL() string { return s.http.URL }
 
 // AddChat adds a group with the bot and these people.
 func (s *Server) AddChat(c Chat) {
@@ -211,51 +201,3 @@ func (s *Server) direct(person string) *Chat {
 
 // has reports whether the app has a permission.
 func (s *Server) has(scope string) bool { return !slices.Contains(s.lacking, scope) }
-
-// change wakes the waiters. The mutex is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// Await waits until a condition holds, which is checked after every change.
-func (s *Server) Await(ctx context.Context, condition func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if condition() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("feishutest: %w", ctx.Err())
-		}
-	}
-}
-
-// Down makes the platform answer nothing until [Server.Up], and cuts connections.
-func (s *Server) Down() {
-	s.mu.Lock()
-	s.down = true
-	s.mu.Unlock()
-	s.CutConnections()
-}
-
-// Up undoes [Server.Down].
-func (s *Server) Up() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = false
-	s.change()
-}
-
-func (s *Server) handler() http.Handler {
-	mux := http.NewServeMux()
-	for pattern, do := range s.routes() {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, do) })
-	}
-	mux.HandleFunc("GET /connect", s.connect)
-	return mux
-}

@@ -2,6 +2,7 @@ package feishutest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -9,9 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
-// The names of calls, for faults and [Server.Calls].
+// The names of calls, for faults and [faulty.Server.Made].
 const (
 	CallToken     = "token"
 	CallInfo      = "info"
@@ -40,10 +43,9 @@ const (
 
 // Fault is how a call goes wrong.
 type Fault struct {
-	Status int  // 0: 400 with a code, else 200
-	Code   int  // of the platform
-	Reset  int  // seconds that it asks to wait
-	Lose   bool // the call is carried out and its answer lost
+	Status int // 0: 400 with a code, else 200
+	Code   int // of the platform
+	Reset  int // seconds that it asks to wait
 }
 
 // RateLimited is the platform's refusal of calls that come too fast.
@@ -53,41 +55,23 @@ func RateLimited(seconds int) Fault {
 
 // Fail makes the next n calls of that name go wrong.
 func (s *Server) Fail(call string, n int, f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for range n {
-		s.faults[call] = append(s.faults[call], f)
+	status := cmp.Or(f.Status, http.StatusBadRequest)
+	fault := faulty.JSON(status, refuse(f.Code, "injected"))
+	if f.Code == 0 {
+		fault.Body = ""
 	}
+	if f.Reset > 0 {
+		fault.Header.Set("X-Ogw-Ratelimit-Limit", "50")
+		fault.Header.Set("X-Ogw-Ratelimit-Reset", strconv.Itoa(f.Reset))
+	}
+	s.Server.Fail(call, n, fault)
 }
-
-// LoseResponse makes the next n calls of that name take effect without an answer.
-func (s *Server) LoseResponse(call string, n int) { s.Fail(call, n, Fault{Lose: true}) }
 
 // ExpireTokens makes all tokens invalid.
 func (s *Server) ExpireTokens() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.tokens)
-}
-
-// Call is a call that was made.
-type Call struct {
-	Name string
-	Path string
-	Body map[string]any // of JSON
-}
-
-// Calls returns the calls of that name, those that went wrong included.
-func (s *Server) Calls(name string) []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var found []Call
-	for _, c := range s.calls {
-		if c.Name == name {
-			found = append(found, c)
-		}
-	}
-	return found
 }
 
 // route is one call of the API.
@@ -158,55 +142,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, to route) {
 	isJSON := strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.down {
-		hangUp(w)
-		return
-	}
-	if isJSON && json.Unmarshal(raw, &c.body) != nil {
-		answer(w, refuse(9499, "Bad Request"))
-		return
-	}
-	s.calls = append(s.calls, Call{Name: to.name, Path: r.URL.Path, Body: c.body})
-	defer s.change()
-	if !to.public && !s.now().Before(s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]) {
-		answer(w, refuse(99991663, "Invalid access token for authorization. Please make a test attempt to obtain a new token."))
-		return
-	}
-	var fault Fault
-	if waiting := s.faults[to.name]; len(waiting) > 0 {
-		fault, s.faults[to.name] = waiting[0], slices.Clone(waiting[1:])
-	}
 	switch {
-	case fault.Lose:
-		to.do(s, c)
-		hangUp(w)
-	case fault != Fault{}:
-		fail(w, fault)
+	case isJSON && json.Unmarshal(raw, &c.body) != nil:
+		answer(w, refuse(9499, "Bad Request"))
+	case !to.public && !s.now().Before(s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]):
+		answer(w, refuse(99991663, "Invalid access token for authorization. Please make a test attempt to obtain a new token."))
 	default:
 		answer(w, to.do(s, c))
-	}
-}
-
-// hangUp closes the connection without an answer.
-func hangUp(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err == nil {
-		_ = conn.Close()
-	}
-}
-
-func fail(w http.ResponseWriter, f Fault) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	if f.Reset > 0 {
-		w.Header().Set("X-Ogw-Ratelimit-Limit", "50")
-		w.Header().Set("X-Ogw-Ratelimit-Reset", strconv.Itoa(f.Reset))
-	}
-	if f.Status == 0 {
-		f.Status = http.StatusBadRequest
-	}
-	w.WriteHeader(f.Status)
-	if f.Code != 0 {
-		_ = json.NewEncoder(w).Encode(refuse(f.Code, "injected"))
 	}
 }
 

@@ -50,7 +50,7 @@ func (s *Server) endpoint(c *call) any {
 	ticket := s.id("ticket")
 	s.tokens[ticket] = s.now().Add(time.Minute)
 	return map[string]any{"code": 0, "msg": "", "data": map[string]any{
-		"URL":          strings.Replace(s.http.URL, "http", "ws", 1) + "/connect?device_id=1&service_id=33554678&ticket=" + ticket,
+		"URL":          strings.Replace(s.URL(), "http", "ws", 1) + "/connect?device_id=1&service_id=33554678&ticket=" + ticket,
 		"ClientConfig": s.clientConfig(),
 	}}
 }
@@ -65,7 +65,7 @@ var upgrader = websocket.Upgrader{}
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	ticket := r.URL.Query().Get("ticket")
-	known := s.now().Before(s.tokens[ticket]) && !s.down
+	known := s.now().Before(s.tokens[ticket])
 	delete(s.tokens, ticket) // it is for one use
 	s.mu.Unlock()
 	if !known {
@@ -81,7 +81,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	c := &connection{conn: conn, waiting: map[string]chan ack{}}
 	s.mu.Lock()
 	s.connections[c] = true
-	s.change()
+	s.Changed()
 	s.mu.Unlock()
 	s.read(c)
 	_ = conn.Close()
@@ -94,7 +94,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	c.mu.Unlock()
 	s.mu.Lock()
 	delete(s.connections, c)
-	s.change()
+	s.Changed()
 	s.mu.Unlock()
 }
 
@@ -112,9 +112,9 @@ func (s *Server) read(c *connection) {
 		switch {
 		case f.method == 0 && f.headers["type"] == "ping":
 			s.mu.Lock()
-			s.calls = append(s.calls, Call{Name: "ping"})
+			s.pings++
 			config, _ := json.Marshal(s.clientConfig())
-			s.change()
+			s.Changed()
 			s.mu.Unlock()
 			c.write(wire{service: f.service, headers: map[string]string{"type": "pong"}, payload: config})
 		case f.method == 1:
@@ -171,6 +171,13 @@ func cut(payload []byte, size int) (pieces [][]byte) {
 		pieces, payload = append(pieces, payload[:size]), payload[size:]
 	}
 	return append(pieces, payload)
+}
+
+// Pings returns how often clients pinged.
+func (s *Server) Pings() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pings
 }
 
 // CutConnections cuts all long connections.

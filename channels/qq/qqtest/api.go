@@ -3,7 +3,6 @@ package qqtest
 import (
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -11,9 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 )
-
-// maxRequest bounds the body of a request.
-const maxRequest = 64 << 20
 
 // Sent is a message of the bot's.
 type Sent struct {
@@ -46,42 +42,14 @@ func refuse(status, code int, message string) reply {
 	return reply{status: status, body: map[string]any{"code": code, "err_code": code, "message": message, "trace_id": "t1"}}
 }
 
-// serve decodes a call, lets faults strike and answers.
-func (s *Server) serve(name string, handle func(*http.Request, map[string]any) reply) http.HandlerFunc {
+// serve decodes and answers a call.
+func (s *Server) serve(handle func(*http.Request, map[string]any) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		encoded, _ := io.ReadAll(io.LimitReader(r.Body, maxRequest))
 		body := map[string]any{}
-		_ = json.Unmarshal(encoded, &body)
+		_ = json.NewDecoder(r.Body).Decode(&body)
 		s.mu.Lock()
-		fate := s.fate(name)
-		var out reply
-		switch {
-		case fate != nil && !fate.lose && !fate.fault.Cut:
-			f := fate.fault
-			if f.RetryAfter > 0 {
-				w.Header().Set("Retry-After", seconds(f.RetryAfter))
-			}
-			if f.Status == 0 {
-				f.Status = http.StatusInternalServerError
-			}
-			out = refuse(f.Status, f.Code, http.StatusText(f.Status))
-		case fate != nil && fate.fault.Cut:
-		default:
-			out = handle(r, body)
-		}
-		lost := fate != nil && (fate.lose || fate.fault.Cut)
-		code, _ := out.body["code"].(int)
-		status := out.status
-		if lost {
-			status = 0
-		}
-		s.calls = append(s.calls, Call{Name: name, Path: r.URL.Path, Body: body, Status: status, Code: code})
-		s.change()
+		out := handle(r, body)
 		s.mu.Unlock()
-		if lost {
-			cut(w)
-			return
-		}
 		if out.raw != nil {
 			_, _ = w.Write(out.raw)
 			return
@@ -120,7 +88,7 @@ func (s *Server) withToken(handle func(*http.Request, map[string]any) reply) fun
 
 func (s *Server) gateway(*http.Request, map[string]any) reply {
 	return reply{http.StatusOK, map[string]any{
-		"url": "ws" + strings.TrimPrefix(s.base, "http") + "/websocket", "shards": 1,
+		"url": "ws" + strings.TrimPrefix(s.URL(), "http") + "/websocket", "shards": 1,
 		"session_start_limit": map[string]any{"total": 1000, "remaining": 1000, "reset_after": 86400000, "max_concurrency": 1},
 	}, nil}
 }

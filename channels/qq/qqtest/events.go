@@ -1,19 +1,18 @@
 package qqtest
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // event is a frame of the gateway, or the body of a webhook's request.
@@ -33,22 +32,11 @@ type Attachment struct {
 	URL     string // empty: that of Content at this server
 }
 
-// Delivery is a message on its way to the bot.
+// Delivery is a message on its way to the bot. It can be waited for if it goes to the webhook.
 type Delivery struct {
-	ID   string // of the message
-	Seq  int64  // of the gateway's event; 0: there was no session, or it goes to the webhook
-	done chan error
-}
-
-// Wait waits until a webhook acknowledged the delivery; the error says why it did not.
-func (d Delivery) Wait(ctx context.Context) error {
-	select {
-	case err := <-d.done:
-		d.done <- err
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	faulty.Push
+	ID  string // of the message
+	Seq int64  // of the gateway's event; 0: there was no session, or it goes to the webhook
 }
 
 // Say has somebody write to the bot: directly, or in a group where they mention it.
@@ -69,7 +57,7 @@ func (s *Server) Say(chat, sender, text string, files ...Attachment) Delivery {
 		if f.URL == "" {
 			name := s.mint("media-")
 			s.media[name] = f.Content
-			f.URL = s.base + "/media/" + name
+			f.URL = s.URL() + "/media/" + name
 		}
 		attached = append(attached, map[string]any{"content_type": f.Type, "filename": f.Name, "size": len(f.Content), "url": f.URL})
 	}
@@ -98,10 +86,15 @@ func (s *Server) Emit(kind, data string) Delivery {
 
 // deliver delivers an event. The lock is held.
 func (s *Server) deliver(id string, e event) Delivery {
-	d := Delivery{ID: id, done: make(chan error, 1)}
-	if s.target != "" {
-		target := s.target
-		s.spawn(func() { d.done <- s.push(target, e) })
+	d := Delivery{ID: id}
+	if target := s.target; target != "" {
+		body, _ := json.Marshal(e)
+		isAck := func(answer []byte) bool {
+			var ack struct{ Op int }
+			return json.Unmarshal(answer, &ack) == nil && ack.Op == 12
+		}
+		header := func() http.Header { return Sign(Secret, time.Now(), body) }
+		d.Push = s.Push(body, s.retries, func() string { return target }, header, isAck)
 		return d
 	}
 	if s.session == nil {
@@ -111,7 +104,7 @@ func (s *Server) deliver(id string, e event) Delivery {
 	for c := range s.connections {
 		c.flush()
 	}
-	s.change()
+	s.Changed()
 	return d
 }
 
@@ -122,49 +115,6 @@ func (s *Server) ServeEvents(target string) {
 	s.target = target
 }
 
-var errNotAcknowledged = errors.New("not acknowledged")
-
-// push posts an event to the webhook until it is acknowledged.
-func (s *Server) push(target string, e event) error {
-	body, _ := json.Marshal(e)
-	for attempt := 0; ; attempt++ {
-		var err error
-		status, answer, failed := s.send(s.ctx, target, body, Sign(Secret, time.Now(), body))
-		var ack struct{ Op int }
-		switch {
-		case failed != nil:
-			err = failed
-		case status == http.StatusOK && json.Unmarshal(answer, &ack) == nil && ack.Op == 12:
-			return nil
-		default:
-			err = fmt.Errorf("%w: status %d: %s", errNotAcknowledged, status, answer)
-		}
-		if attempt == len(s.retries) {
-			return err
-		}
-		select {
-		case <-time.After(s.retries[attempt]):
-		case <-s.ctx.Done():
-			return err
-		}
-	}
-}
-
-func (s *Server) send(ctx context.Context, target string, body []byte, header http.Header) (int, []byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	request.Header = header
-	response, err := s.client.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	return response.StatusCode, answer, err
-}
-
 // Challenge checks the webhook's address as QQ's console does. The error says what is wrong.
 func (s *Server) Challenge(ctx context.Context) error {
 	s.mu.Lock()
@@ -172,7 +122,7 @@ func (s *Server) Challenge(ctx context.Context) error {
 	s.mu.Unlock()
 	const token, stamp = "Arq0D5A61EgUu4OxUvOp", "1725442341"
 	body := []byte(`{"d":{"plain_token":"` + token + `","event_ts":"` + stamp + `"},"op":13}`)
-	_, answer, err := s.send(ctx, target, body, http.Header{"User-Agent": {"QQBot-Callback"}, "X-Bot-Appid": {AppID}})
+	_, answer, err := s.Post(ctx, target, http.Header{"User-Agent": {"QQBot-Callback"}, "X-Bot-Appid": {AppID}}, body)
 	if err != nil {
 		return err
 	}

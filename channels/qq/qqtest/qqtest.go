@@ -8,10 +8,8 @@ package qqtest
 import (
 	"context"
 	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -36,25 +34,16 @@ const (
 	OpsChat = "group/" + Ops
 )
 
-// Server is a QQ with one bot. Safe for concurrent use.
+// Server is a QQ with one bot. Its calls are named "token", "gateway", "me", "messages",
+// "files" and "media"; a "heartbeat" can fail, too. Safe for concurrent use.
 type Server struct {
+	*faulty.Server
 	settings
-	base    string
-	gate    *faulty.Gate
-	web     *http.Server
-	client  *http.Client
-	ctx     context.Context
-	stop    context.CancelFunc
-	running sync.WaitGroup
 
 	mu       sync.Mutex
-	closed   bool
-	changed  chan struct{} // closed and replaced at every change
 	minted   int
 	tokens   map[string]time.Time // valid until
-	calls    []Call
-	planned  []*plan
-	messages map[string]*inbound // by ID
+	messages map[string]*inbound  // by ID
 	sent     []Sent
 	answered map[answer]bool
 	files    map[string]file // by file_info
@@ -89,7 +78,6 @@ type file struct {
 }
 
 type settings struct {
-	address   string
 	heartbeat time.Duration
 	lasts     time.Duration // of a token
 	windows   map[string]time.Duration
@@ -102,9 +90,6 @@ type settings struct {
 
 // Option changes a server.
 type Option func(*settings)
-
-// Address sets the address to listen on; default: a free port of 127.0.0.1.
-func Address(address string) Option { return func(o *settings) { o.address = address } }
 
 // Heartbeat sets the interval of heartbeats; default: QQ's 41 s.
 func Heartbeat(d time.Duration) Option { return func(o *settings) { o.heartbeat = d } }
@@ -136,89 +121,45 @@ func Retries(pauses ...time.Duration) Option { return func(o *settings) { o.retr
 // Start runs a server until the test ends.
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
-	s, err := New(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-// New runs a server on 127.0.0.1 until Close.
-func New(options ...Option) (*Server, error) {
 	s := &Server{
 		settings: settings{
-			address: "127.0.0.1:0", heartbeat: 41 * time.Second, lasts: 2 * time.Hour, replies: 5, textLimit: 5000,
+			heartbeat: 41 * time.Second, lasts: 2 * time.Hour, replies: 5, textLimit: 5000,
 			windows: map[string]time.Duration{"user": time.Hour, "group": 5 * time.Minute},
 			retries: []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond},
 		},
-		changed: make(chan struct{}), client: &http.Client{Timeout: 5 * time.Second},
 		tokens: map[string]time.Time{}, messages: map[string]*inbound{}, answered: map[answer]bool{},
 		files: map[string]file{}, media: map[string][]byte{}, kicked: map[string]bool{}, connections: map[*connection]bool{},
 	}
 	for _, option := range options {
 		option(&s.settings)
 	}
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", s.address)
-	if err != nil {
-		return nil, err
-	}
-	s.base = "http://" + listener.Addr().String()
-	s.gate = faulty.NewGate(listener)
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.web = &http.Server{Handler: s.routes(), ErrorLog: log.New(io.Discard, "", 0)}
-	s.running.Go(func() { _ = s.web.Serve(s.gate) })
-	return s, nil
+	s.Server = faulty.Start(t, s.routes(), func(r *http.Request) string {
+		if strings.HasPrefix(r.URL.Path, "/media/") {
+			return "media"
+		}
+		return names[path.Base(r.URL.Path)]
+	})
+	return s
 }
 
-// Close stops the server, cuts connections and abandons deliveries.
-func (s *Server) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.change()
-	s.mu.Unlock()
-	s.stop()
-	_ = s.web.Close()
-	s.gate.Cut()
-	s.client.CloseIdleConnections()
-	s.running.Wait()
+var names = map[string]string{
+	"getAppAccessToken": "token", "gateway": "gateway", "bot": "gateway", "@me": "me", "messages": "messages", "files": "files", "websocket": "websocket",
 }
-
-// URL is the address of the API.
-func (s *Server) URL() string { return s.base }
 
 // TokenURL is where access tokens are issued.
-func (s *Server) TokenURL() string { return s.base + "/app/getAppAccessToken" }
+func (s *Server) TokenURL() string { return s.URL() + "/app/getAppAccessToken" }
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /app/getAppAccessToken", s.serve("token", s.issueToken))
-	mux.HandleFunc("GET /gateway", s.serve("gateway", s.withToken(s.gateway)))
-	mux.HandleFunc("GET /gateway/bot", s.serve("gateway", s.withToken(s.gateway)))
-	mux.HandleFunc("GET /users/@me", s.serve("me", s.withToken(s.me)))
-	mux.HandleFunc("POST /v2/{kind}/{id}/messages", s.serve("messages", s.withToken(s.post)))
-	mux.HandleFunc("POST /v2/{kind}/{id}/files", s.serve("files", s.withToken(s.upload)))
-	mux.HandleFunc("GET /media/{name}", s.serve("media", s.download))
+	mux.HandleFunc("POST /app/getAppAccessToken", s.serve(s.issueToken))
+	mux.HandleFunc("GET /gateway", s.serve(s.withToken(s.gateway)))
+	mux.HandleFunc("GET /gateway/bot", s.serve(s.withToken(s.gateway)))
+	mux.HandleFunc("GET /users/@me", s.serve(s.withToken(s.me)))
+	mux.HandleFunc("POST /v2/{kind}/{id}/messages", s.serve(s.withToken(s.post)))
+	mux.HandleFunc("POST /v2/{kind}/{id}/files", s.serve(s.withToken(s.upload)))
+	mux.HandleFunc("GET /media/{name}", s.serve(s.download))
 	mux.HandleFunc("GET /websocket", s.serveSocket)
 	return mux
-}
-
-// Await waits until cond is true; it is checked after every change. The error is that of
-// ctx.
-func (s *Server) Await(ctx context.Context, cond func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if cond() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }
 
 // AwaitConnections waits until n connections to the gateway were opened and the last is
@@ -231,23 +172,10 @@ func (s *Server) AwaitConnections(ctx context.Context, n int) error {
 	})
 }
 
-// change wakes waiters. The lock is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
 // mint returns a new ID. The lock is held.
 func (s *Server) mint(prefix string) string {
 	s.minted++
 	return fmt.Sprintf("%s%06d", prefix, s.minted)
-}
-
-// spawn runs f in the background until the server closes. The lock is held.
-func (s *Server) spawn(f func()) {
-	if !s.closed {
-		s.running.Go(f)
-	}
 }
 
 // kindOf returns the kind of a chat: user or group.
@@ -255,9 +183,3 @@ func kindOf(chat string) string {
 	kind, _, _ := strings.Cut(chat, "/")
 	return kind
 }
-
-// Down makes the server unreachable until Up: it cuts existing and new connections.
-func (s *Server) Down() { s.gate.Down() }
-
-// Up ends Down.
-func (s *Server) Up() { s.gate.Up() }

@@ -46,7 +46,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.connections, c)
-		s.change()
+		s.Changed()
 	}()
 	c.write(event{Op: 10, Data: mustJSON(map[string]any{"heartbeat_interval": s.heartbeat.Milliseconds()})})
 	for {
@@ -91,7 +91,7 @@ func (c *connection) handle(f event) int {
 	s := c.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.change()
+	defer s.Changed()
 	var d struct {
 		Token   string `json:"token"`
 		Intents int    `json:"intents"`
@@ -100,7 +100,7 @@ func (c *connection) handle(f event) int {
 	}
 	switch f.Op {
 	case 1:
-		if fate := s.fate("heartbeat"); fate == nil {
+		if !s.Fails("heartbeat") {
 			c.write(event{Op: 11})
 		}
 	case 2:

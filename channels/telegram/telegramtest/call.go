@@ -1,12 +1,16 @@
 package telegramtest
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // maxUpload is the size of a request that Telegram takes, in bytes.
@@ -25,7 +29,7 @@ type Call struct {
 	Method    string
 	Arguments map[string]string
 	Files     map[string]File // by parameter
-	Failed    int             // the code of the refusal; 0: it was carried out
+	Failed    int             // the status of the refusal; 0: it was carried out, or the connection was cut
 }
 
 // refusal is the answer to a call that is not carried out.
@@ -52,45 +56,16 @@ func answer(w http.ResponseWriter, result any) {
 
 // serve answers a call.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, method string) {
-	call, err := read(w, r, method)
+	call, err := read(r, method)
 	if err != nil {
 		answer(w, refused(http.StatusRequestEntityTooLarge, "Request Entity Too Large"))
 		return
 	}
-	fault := s.fate(&call)
-	if fault.hook != nil {
-		fault.hook(call)
-	}
-	var result any
-	switch {
-	case fault.Cut && !fault.lose:
-		cut(w)
-		return
-	case fault.Status != 0:
-		result = fault.refusal()
-	default:
-		result = s.perform(r, &call)
-	}
-	if no, is := result.(*refusal); is {
-		call.Failed = no.Code
-	}
-	s.mu.Lock()
-	s.calls = append(s.calls, call)
-	s.change()
-	s.mu.Unlock()
-	switch {
-	case fault.lose:
-		cut(w)
-	case fault.Body != "":
-		w.WriteHeader(fault.Status)
-		_, _ = io.WriteString(w, fault.Body)
-	default:
-		answer(w, result)
-	}
+	answer(w, s.perform(r, &call))
 }
 
 // read reads the parameters from wherever clients put them: the URL, a form or JSON.
-func read(w http.ResponseWriter, r *http.Request, method string) (Call, error) {
+func read(r *http.Request, method string) (Call, error) {
 	call := Call{Method: method, Arguments: map[string]string{}, Files: map[string]File{}}
 	take := func(values url.Values) {
 		for name := range values {
@@ -98,7 +73,7 @@ func read(w http.ResponseWriter, r *http.Request, method string) (Call, error) {
 		}
 	}
 	take(r.URL.Query())
-	r.Body = http.MaxBytesReader(w, r.Body, maxUpload+1<<20)
+	r.Body = http.MaxBytesReader(nil, r.Body, maxUpload+1<<20)
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -140,21 +115,14 @@ func read(w http.ResponseWriter, r *http.Request, method string) (Call, error) {
 
 // Calls returns the calls of a method, in order; all if it is empty.
 func (s *Server) Calls(method string) []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var all []Call
-	for _, c := range s.calls {
-		if method == "" || c.Method == method {
-			all = append(all, c)
+	for _, made := range s.Made(cmp.Or(method, faulty.Any)) {
+		made.Request.Body = io.NopCloser(bytes.NewReader(made.Content))
+		call, _ := read(made.Request, made.Method) // what cannot be read was refused
+		if call.Failed = made.Status; made.Status == http.StatusOK {
+			call.Failed = 0
 		}
+		all = append(all, call)
 	}
 	return all
-}
-
-// cut closes a connection without an answer.
-func cut(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err == nil {
-		_ = conn.Close()
-	}
 }

@@ -1,19 +1,18 @@
 package telegramtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
-)
 
-// Always is an unlimited number of calls.
-const Always = -1
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
+)
 
 // Any matches every method; Sends all that post a message.
 const (
-	Any   = "*"
+	Any   = faulty.Any
 	Sends = "send*"
 )
 
@@ -24,78 +23,52 @@ type Fault struct {
 	RetryAfter  int    // seconds
 	Body        string // not empty: somebody else answers with it
 	Cut         bool   // cut the connection; Telegram does nothing
-	Chat        int64  // only calls for this chat; 0: all
-
-	lose bool
-	hook func(Call)
 }
 
-func (f Fault) refusal() *refusal {
-	text := f.Description
-	if text == "" {
-		text = http.StatusText(f.Status)
-	}
-	r := refused(f.Status, text)
+// Fail makes the next n calls of a method fail.
+func (s *Server) Fail(method string, n int, f Fault) {
+	r := refused(f.Status, cmp.Or(f.Description, http.StatusText(f.Status)))
 	if f.RetryAfter > 0 {
 		r.Parameters = map[string]any{"retry_after": f.RetryAfter}
 	}
-	return r
+	fault := faulty.JSON(f.Status, r)
+	switch {
+	case f.Cut:
+		fault = faulty.Fault{}
+	case f.Body != "":
+		fault.Body = f.Body
+	}
+	s.FailSome(of(method), n, fault)
 }
-
-type plan struct {
-	method string
-	left   int
-	fault  Fault
-}
-
-// Fail makes the next n calls of a method, or Always, fail.
-func (s *Server) Fail(method string, n int, f Fault) { s.plan(method, n, f) }
 
 // TooMany makes the next n calls of a method fail with 429.
 func (s *Server) TooMany(method string, n, seconds int) {
-	s.plan(method, n, Fault{
+	s.Fail(method, n, Fault{
 		Status: http.StatusTooManyRequests, RetryAfter: seconds, Description: fmt.Sprintf("Too Many Requests: retry after %d", seconds),
 	})
 }
 
 // LoseResponse carries out the next n calls of a method and cuts their connections.
-func (s *Server) LoseResponse(method string, n int) { s.plan(method, n, Fault{lose: true, Cut: true}) }
-
-// Before calls f before each of the next n calls of a method is carried out.
-func (s *Server) Before(method string, n int, f func(Call)) { s.plan(method, n, Fault{hook: f}) }
+func (s *Server) LoseResponse(method string, n int) {
+	s.FailSome(of(method), n, faulty.Fault{Lose: true})
+}
 
 // Heal removes all faults.
 func (s *Server) Heal() {
+	s.Server.Heal()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults = nil
 	s.floods = map[int64]*flood{}
-}
-
-func (s *Server) plan(method string, n int, f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, &plan{method, n, f})
 }
 
 // posting are the methods that post a message.
 var posting = []string{"sendMessage", "sendDocument", "sendPhoto", "sendAudio", "sendVoice", "sendVideo"}
 
-// fate returns the fault that a call meets.
-func (s *Server) fate(c *Call) Fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.faults {
-		matches := p.method == c.Method || p.method == Any || p.method == Sends && slices.Contains(posting, c.Method)
-		if !matches || p.left == 0 || p.fault.Chat != 0 && strconv.FormatInt(p.fault.Chat, 10) != c.Arguments["chat_id"] {
-			continue
-		}
-		if p.left > 0 {
-			p.left--
-		}
-		return p.fault
+// of returns what a fault is for.
+func of(method string) func(string) bool {
+	return func(called string) bool {
+		return called == method || method == Any || method == Sends && slices.Contains(posting, called)
 	}
-	return Fault{}
 }
 
 // flood is the flood control of a chat: a call too early is refused, and each refusal makes

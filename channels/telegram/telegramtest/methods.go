@@ -31,7 +31,7 @@ func (s *Server) perform(r *http.Request, c *Call) any {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.change()
+	defer s.Changed()
 	switch c.Method {
 	case "getMe":
 		return s.me()

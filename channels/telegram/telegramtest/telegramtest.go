@@ -9,15 +9,14 @@
 package telegramtest
 
 import (
-	"context"
-	"io"
-	"log"
-	"net"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // The bot and its world.
@@ -38,19 +37,11 @@ const (
 
 // Server is a Telegram with one bot. Safe for concurrent use.
 type Server struct {
-	base    string
-	web     *http.Server
-	client  *http.Client // posts to the webhook
-	ctx     context.Context
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	*faulty.Server
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced at every change
 	privacy bool
 	skew    time.Duration // how far the clock was put forward
-	down    bool
-	open    map[net.Conn]bool
 
 	people   map[int64]*User
 	chats    map[int64]*chat
@@ -66,39 +57,19 @@ type Server struct {
 	webhook    webhook
 	clicks     map[string]*Click
 
-	calls  []Call
-	faults []*plan
 	floods map[int64]*flood
 }
 
 // Start runs a server until the test ends.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s, err := New("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-// New runs a server on an address, until Close.
-func New(address string) (*Server, error) {
 	s := &Server{
-		changed: make(chan struct{}), client: &http.Client{Timeout: 10 * time.Second}, open: map[net.Conn]bool{}, privacy: true,
-		people: map[int64]*User{}, chats: map[int64]*chat{}, files: map[string]*File{}, clicks: map[string]*Click{}, floods: map[int64]*flood{},
+		privacy: true, people: map[int64]*User{}, chats: map[int64]*chat{}, files: map[string]*File{}, clicks: map[string]*Click{}, floods: map[int64]*flood{},
 		lastUpdate: 500_000_000, lastAt: time.Now(),
 	}
 	s.populate()
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	s.base = "http://" + listener.Addr().String()
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.web = &http.Server{Handler: http.HandlerFunc(s.route), ErrorLog: log.New(io.Discard, "", 0), ConnState: s.track}
-	s.running.Go(func() { _ = s.web.Serve(listener) })
-	return s, nil
+	s.Server = faulty.Start(t, http.HandlerFunc(s.route), func(r *http.Request) string { return path.Base(r.URL.Path) })
+	return s
 }
 
 // route finds what a request is for: the token is a part of the path.
@@ -107,84 +78,12 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	rest, isBot := strings.CutPrefix(rest, "/bot")
 	token, rest, _ := strings.Cut(rest, "/")
 	switch {
-	case s.isDown():
-		cut(w)
 	case !isBot || token != Token:
 		answer(w, refused(http.StatusNotFound, "Not Found"))
 	case file:
 		s.serveFile(w, rest)
 	default:
 		s.serve(w, r, rest)
-	}
-}
-
-// Close stops the server and abandons deliveries.
-func (s *Server) Close() {
-	s.stop()
-	_ = s.web.Close()
-	s.client.CloseIdleConnections()
-	s.running.Wait()
-}
-
-// URL is the server's address, without a slash at the end.
-func (s *Server) URL() string { return s.base }
-
-// Down cuts all connections, and refuses new ones until Up.
-func (s *Server) Down() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = true
-	for c := range s.open {
-		_ = c.Close()
-	}
-}
-
-// Up ends Down.
-func (s *Server) Up() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = false
-}
-
-func (s *Server) isDown() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.down
-}
-
-// track knows the open connections.
-func (s *Server) track(c net.Conn, state http.ConnState) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch state {
-	case http.StateNew:
-		s.open[c] = true
-	case http.StateClosed, http.StateHijacked:
-		delete(s.open, c)
-	case http.StateActive, http.StateIdle:
-	}
-}
-
-// change wakes those who wait. The lock is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// Await waits until a condition holds, which is looked at after each change.
-func (s *Server) Await(ctx context.Context, holds func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if holds() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -37,7 +36,7 @@ func (s *Server) enqueue(payload map[string]any, chat int64) *Delivery {
 		d.Message = *m
 	}
 	s.queue = append(s.queue, d)
-	s.change()
+	s.Changed()
 	return d
 }
 
@@ -77,7 +76,7 @@ func (s *Server) getUpdates(ctx context.Context, a arguments) any {
 	s.expire()
 	wait := time.After(time.Duration(a.number("timeout")) * time.Second)
 	for {
-		batch, changed := s.batch(a), s.changed
+		batch, changed := s.batch(a), s.Change()
 		s.mu.Unlock()
 		if len(batch) > 0 {
 			return batch
@@ -89,8 +88,6 @@ func (s *Server) getUpdates(ctx context.Context, a arguments) any {
 		case <-mine:
 			return refused(http.StatusConflict, "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running")
 		case <-ctx.Done():
-			return []json.RawMessage{}
-		case <-s.ctx.Done():
 			return []json.RawMessage{}
 		}
 		s.mu.Lock()
@@ -112,7 +109,7 @@ func (s *Server) confirm(offset int64) {
 		d.settle(confirmed)
 		return confirmed
 	})
-	s.change()
+	s.Changed()
 }
 
 // batch returns what a poll gets. The lock is held.
@@ -153,14 +150,14 @@ func (s *Server) setWebhook(a arguments) any {
 	}
 	if s.webhook.url != "" {
 		var ctx context.Context
-		ctx, s.webhook.stop = context.WithCancel(s.ctx)
+		ctx, s.webhook.stop = context.WithCancel(s.Context())
 		if s.poll != nil {
 			close(s.poll)
 			s.poll = nil
 		}
-		s.running.Go(func() { s.deliver(ctx) })
+		s.Go(func(context.Context) { s.deliver(ctx) })
 	}
-	s.change()
+	s.Changed()
 	return true
 }
 
@@ -195,7 +192,7 @@ const again = 30 * time.Millisecond
 func (s *Server) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.mu.Lock()
-		changed := s.changed
+		changed := s.Change()
 		heads := map[int64]*Delivery{}
 		for _, d := range s.queue {
 			if heads[d.chat] == nil {
@@ -238,18 +235,15 @@ func (s *Server) post(ctx context.Context, d *Delivery) bool {
 	d.mu.Lock()
 	d.handed++
 	d.mu.Unlock()
-	response, err := s.client.Do(request)
+	status, taken, err := s.Do(request)
 	failure := ""
 	switch {
 	case err != nil:
 		failure = "Connection refused"
-	case response.StatusCode/100 != 2:
-		failure = "Wrong response from the webhook: " + response.Status
+	case status/100 != 2:
+		failure = fmt.Sprintf("Wrong response from the webhook: %d %s", status, http.StatusText(status))
 	}
-	if response != nil {
-		s.obey(response)
-		_ = response.Body.Close()
-	}
+	s.obey(taken)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -258,18 +252,18 @@ func (s *Server) post(ctx context.Context, d *Delivery) bool {
 	defer s.mu.Unlock()
 	if failure != "" {
 		s.webhook.failure, s.webhook.failedAt = failure, s.now().Unix()
-		s.change()
+		s.Changed()
 		return false
 	}
 	s.queue = slices.DeleteFunc(s.queue, func(q *Delivery) bool { return q == d })
-	s.change()
+	s.Changed()
 	return true
 }
 
 // obey carries out the call that the answer of a webhook may contain.
-func (s *Server) obey(response *http.Response) {
+func (s *Server) obey(taken []byte) {
 	var values map[string]any
-	if json.NewDecoder(io.LimitReader(response.Body, maxUpload)).Decode(&values) != nil {
+	if json.Unmarshal(taken, &values) != nil {
 		return
 	}
 	call := Call{Arguments: map[string]string{}}

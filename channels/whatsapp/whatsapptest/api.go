@@ -10,9 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxRequest bounds the body of a request.
-const maxRequest = 128 << 20
-
 // Sent is a message of the number.
 type Sent struct {
 	ID       string
@@ -49,46 +46,18 @@ func refuse(status, code int, message string) reply {
 	}}}
 }
 
-// serve decodes a call, lets faults strike and answers.
-func (s *Server) serve(name string, handle func(*http.Request, object) reply) http.HandlerFunc {
+// serve decodes and answers a call with the access token.
+func (s *Server) serve(handle func(*http.Request, object) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		encoded, _ := io.ReadAll(io.LimitReader(r.Body, maxRequest))
+		encoded, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(encoded))
 		body := object{}
 		_ = json.Unmarshal(encoded, &body)
-		s.mu.Lock()
-		fate := s.fate(name)
-		var out reply
-		switch {
-		case fate != nil && fate.fault.Cut:
-		case fate != nil && !fate.lose:
-			f := fate.fault
-			if f.RetryAfter > 0 {
-				w.Header().Set("Retry-After", seconds(f.RetryAfter))
-			}
-			if f.Status == 0 {
-				f.Status = http.StatusInternalServerError
-			}
-			out = refuse(f.Status, f.Code, http.StatusText(f.Status))
-			if f.Code == 0 {
-				out = reply{status: f.Status, body: object{}}
-			}
-		case r.Header.Get("Authorization") != "Bearer "+AccessToken:
-			out = refuse(http.StatusUnauthorized, 190, "Invalid OAuth access token - Cannot parse access token")
-		default:
+		out := refuse(http.StatusUnauthorized, 190, "Invalid OAuth access token - Cannot parse access token")
+		if r.Header.Get("Authorization") == "Bearer "+AccessToken {
+			s.mu.Lock()
 			out = handle(r, body)
-		}
-		lost := fate != nil && (fate.lose || fate.fault.Cut)
-		status := out.status
-		if lost {
-			status = 0
-		}
-		s.calls = append(s.calls, Call{Name: name, Body: body, Status: status})
-		s.change()
-		s.mu.Unlock()
-		if lost {
-			cut(w)
-			return
+			s.mu.Unlock()
 		}
 		if out.raw != nil {
 			_, _ = w.Write(out.raw)
@@ -213,7 +182,7 @@ func (s *Server) about(r *http.Request, _ object) reply {
 	if !found {
 		return refuse(http.StatusBadRequest, 100, "Unsupported get request. Object with ID does not exist")
 	}
-	address := s.base + "/whatsapp_business/attachments/" + id
+	address := s.URL() + "/whatsapp_business/attachments/" + id
 	if f.name == "elsewhere" {
 		address = "https://evil.example/" + id
 	}

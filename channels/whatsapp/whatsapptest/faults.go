@@ -1,14 +1,17 @@
 package whatsapptest
 
 import (
+	"cmp"
+	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // Always is an unlimited number of calls.
-const Always = -1
+const Always = faulty.Always
 
 // Fault is how a call fails.
 type Fault struct {
@@ -18,57 +21,19 @@ type Fault struct {
 	Cut        bool // cut the connection without an answer
 }
 
-type plan struct {
-	name  string
-	left  int // or Always
-	lose  bool
-	fault Fault
-}
-
-// Call is a call of the API: "messages", "media" (an upload), "number", "file" (what is known
-// of one) or "download".
-type Call struct {
-	Name   string
-	Body   map[string]any
-	Status int // 0: cut
-}
-
-// Calls returns the calls with a name, in order.
-func (s *Server) Calls(name string) []Call {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var found []Call
-	for _, c := range s.calls {
-		if c.Name == name {
-			found = append(found, c)
+// Fail makes the next n calls, or Always, fail.
+func (s *Server) Fail(name string, n int, f Fault) {
+	fault := faulty.Fault{}
+	if status := cmp.Or(f.Status, http.StatusInternalServerError); !f.Cut {
+		fault = faulty.JSON(status, object{})
+		if f.Code != 0 {
+			fault = faulty.JSON(status, refuse(status, f.Code, http.StatusText(status)).body)
 		}
 	}
-	return found
-}
-
-// Fail makes the next n calls, or Always, fail.
-func (s *Server) Fail(name string, n int, f Fault) { s.plan(&plan{name: name, left: n, fault: f}) }
-
-// LoseResponse executes the next n calls and cuts their connections instead of answering.
-func (s *Server) LoseResponse(name string, n int) { s.plan(&plan{name: name, left: n, lose: true}) }
-
-func (s *Server) plan(p *plan) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.planned = append(s.planned, p)
-}
-
-// fate returns how a call fares. The lock is held.
-func (s *Server) fate(name string) *plan {
-	at := slices.IndexFunc(s.planned, func(p *plan) bool { return p.left != 0 && p.name == name })
-	if at < 0 {
-		return nil
+	if f.RetryAfter > 0 {
+		fault.Header.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.RetryAfter.Seconds()))))
 	}
-	p := s.planned[at]
-	if p.left > 0 {
-		p.left--
-	}
-	return p
+	s.Server.Fail(name, n, fault)
 }
 
 // Wrote sets when a person wrote last.
@@ -98,12 +63,3 @@ func (s *Server) Mute() {
 	defer s.mu.Unlock()
 	s.silent = true
 }
-
-// cut closes a connection without an answer.
-func cut(w http.ResponseWriter) {
-	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-		_ = conn.Close()
-	}
-}
-
-func seconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }

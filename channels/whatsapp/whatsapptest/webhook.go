@@ -1,19 +1,18 @@
 package whatsapptest
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/channeltest/faulty"
 )
 
 // Attachment is a file of a message.
@@ -25,21 +24,10 @@ type Attachment struct {
 	Content []byte
 }
 
-// Delivery is a request to the webhook.
+// Delivery is what goes to the webhook at once.
 type Delivery struct {
-	IDs  []string // of its messages
-	done chan error
-}
-
-// Wait waits until the delivery is acknowledged; the error says why it is not.
-func (d Delivery) Wait(ctx context.Context) error {
-	select {
-	case err := <-d.done:
-		d.done <- err
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	faulty.Push
+	IDs []string // of its messages
 }
 
 // Say has a person write.
@@ -112,7 +100,7 @@ func (s *Server) message(person string, m object) object {
 
 // deliver posts messages to the webhook. The lock is held.
 func (s *Server) deliver(messages []object) Delivery {
-	d := Delivery{done: make(chan error, 1)}
+	d := Delivery{}
 	var contacts []object
 	for _, m := range messages {
 		d.IDs = append(d.IDs, m["id"].(string))
@@ -123,8 +111,7 @@ func (s *Server) deliver(messages []object) Delivery {
 		contacts = append(contacts, c)
 	}
 	body := Update(PhoneNumberID, object{"contacts": contacts, "messages": messages})
-	target := s.target
-	s.spawn(func() { d.done <- s.push(target, body) })
+	d.Push = s.push(body)
 	return d
 }
 
@@ -137,8 +124,7 @@ func (s *Server) report(m Sent) {
 	if m.Key != "" {
 		status["biz_opaque_callback_data"] = m.Key
 	}
-	target := s.target
-	s.spawn(func() { _ = s.push(target, Update(PhoneNumberID, object{"statuses": []object{status}})) })
+	s.push(Update(PhoneNumberID, object{"statuses": []object{status}}))
 }
 
 // Update returns the body of a request with what happened to a number.
@@ -171,55 +157,22 @@ func (s *Server) Subscribe(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	response, err := s.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	if err == nil && (response.StatusCode != http.StatusOK || string(answer) != "1158201444") {
-		err = fmt.Errorf("the challenge was answered with status %d: %s", response.StatusCode, answer)
+	status, answer, err := s.Do(request)
+	if err == nil && (status != http.StatusOK || string(answer) != "1158201444") {
+		err = fmt.Errorf("the challenge was answered with status %d: %s", status, answer)
 	}
 	return err
 }
 
-var errNotAcknowledged = errors.New("not acknowledged")
-
-// push posts a body to the webhook until it is acknowledged.
-func (s *Server) push(target string, body []byte) error {
-	for attempt := 0; ; attempt++ {
+// push posts a body to the webhook until it is acknowledged. Another process may serve the
+// address by a later attempt.
+func (s *Server) push(body []byte) faulty.Push {
+	target := func() string {
 		s.mu.Lock()
-		if s.target != "" {
-			target = s.target // another process may serve the address by now
-		}
-		s.mu.Unlock()
-		err := s.attempt(target, body)
-		if err == nil || attempt == len(s.retries) {
-			return err
-		}
-		select {
-		case <-time.After(s.retries[attempt]):
-		case <-s.ctx.Done():
-			return err
-		}
+		defer s.mu.Unlock()
+		return s.target
 	}
-}
-
-func (s *Server) attempt(target string, body []byte) error {
-	request, err := http.NewRequestWithContext(s.ctx, http.MethodPost, target, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header = Sign(AppSecret, body)
-	response, err := s.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%w: status %d", errNotAcknowledged, response.StatusCode)
-	}
-	return nil
+	return s.Push(body, s.retries, target, func() http.Header { return Sign(AppSecret, body) }, func([]byte) bool { return true })
 }
 
 // Sign returns the headers of a signed request.

@@ -6,12 +6,10 @@
 package whatsapptest
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
+	"path"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,31 +36,22 @@ const (
 // window is how long after a person's message the number may write.
 const window = 24 * time.Hour
 
-// Server is a WhatsApp with one business number. Safe for concurrent use.
+// Server is a WhatsApp with one business number. Its calls are named "number", "messages",
+// "media", "file" and "download". Safe for concurrent use.
 type Server struct {
+	*faulty.Server
 	settings
-	base    string
-	gate    *faulty.Gate
-	web     *http.Server
-	client  *http.Client
-	ctx     context.Context
-	stop    context.CancelFunc
-	running sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	changed chan struct{} // closed and replaced at every change
-	minted  int
-	calls   []Call
-	planned []*plan
-	wrote   map[string]time.Time // by person
-	said    map[string]object    // messages of people, by ID
-	sent    []Sent
-	media   map[string]file
-	budget  map[string]int // messages that a person may still be sent; any number where none is set
-	gone    map[string]bool
-	target  string
-	silent  bool // no reports are delivered
+	mu     sync.Mutex
+	minted int
+	wrote  map[string]time.Time // by person
+	said   map[string]object    // messages of people, by ID
+	sent   []Sent
+	media  map[string]file
+	budget map[string]int // messages that a person may still be sent; any number where none is set
+	gone   map[string]bool
+	target string
+	silent bool // no reports are delivered
 }
 
 type object = map[string]any
@@ -72,16 +61,10 @@ type file struct {
 	content    []byte
 }
 
-type settings struct {
-	address string
-	retries []time.Duration
-}
+type settings struct{ retries []time.Duration }
 
 // Option changes a server.
 type Option func(*settings)
-
-// Address sets the address to listen on; default: a free port of 127.0.0.1.
-func Address(address string) Option { return func(o *settings) { o.address = address } }
 
 // Retries sets the pauses between deliveries of a webhook; default: 10, 100 and 500 ms.
 func Retries(pauses ...time.Duration) Option { return func(o *settings) { o.retries = pauses } }
@@ -89,87 +72,38 @@ func Retries(pauses ...time.Duration) Option { return func(o *settings) { o.retr
 // Start runs a server until the test ends.
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
-	s, err := New(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-// New runs a server on 127.0.0.1 until Close.
-func New(options ...Option) (*Server, error) {
 	s := &Server{
-		settings: settings{address: "127.0.0.1:0", retries: []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond}},
-		changed:  make(chan struct{}), client: &http.Client{Timeout: 5 * time.Second},
-		wrote: map[string]time.Time{}, said: map[string]object{}, media: map[string]file{}, budget: map[string]int{}, gone: map[string]bool{},
+		settings: settings{[]time.Duration{10 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond}},
+		wrote:    map[string]time.Time{}, said: map[string]object{}, media: map[string]file{}, budget: map[string]int{}, gone: map[string]bool{},
 	}
 	for _, option := range options {
 		option(&s.settings)
 	}
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", s.address)
-	if err != nil {
-		return nil, err
-	}
-	s.base = "http://" + listener.Addr().String()
-	s.gate = faulty.NewGate(listener)
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.web = &http.Server{Handler: s.routes(), ErrorLog: log.New(io.Discard, "", 0)}
-	s.running.Go(func() { _ = s.web.Serve(s.gate) })
-	return s, nil
+	s.Server = faulty.Start(t, s.routes(), func(r *http.Request) string {
+		switch last := path.Base(r.URL.Path); {
+		case strings.HasPrefix(r.URL.Path, "/whatsapp_business/"):
+			return "download"
+		case last == "messages", last == "media":
+			return last
+		case last == PhoneNumberID:
+			return "number"
+		}
+		return "file"
+	})
+	return s
 }
 
-// Close stops the server, cuts connections and abandons deliveries.
-func (s *Server) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.change()
-	s.mu.Unlock()
-	s.stop()
-	_ = s.web.Close()
-	s.gate.Cut()
-	s.client.CloseIdleConnections()
-	s.running.Wait()
-}
-
-// URL is the server's address, without a version.
-func (s *Server) URL() string { return s.base }
-
-// APIURL is the address of the API, with its version.
-func (s *Server) APIURL() string { return s.base + "/" + version }
+// APIURL is the address of the API.
+func (s *Server) APIURL() string { return s.URL() + "/" + version }
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /{version}/"+PhoneNumberID+"/messages", s.serve("messages", s.post))
-	mux.HandleFunc("POST /{version}/"+PhoneNumberID+"/media", s.serve("media", s.upload))
-	mux.HandleFunc("GET /{version}/"+PhoneNumberID, s.serve("number", s.number))
-	mux.HandleFunc("GET /{version}/{id}", s.serve("file", s.about))
-	mux.HandleFunc("GET /whatsapp_business/attachments/{id}", s.serve("download", s.download))
+	mux.HandleFunc("POST /{version}/"+PhoneNumberID+"/messages", s.serve(s.post))
+	mux.HandleFunc("POST /{version}/"+PhoneNumberID+"/media", s.serve(s.upload))
+	mux.HandleFunc("GET /{version}/"+PhoneNumberID, s.serve(s.number))
+	mux.HandleFunc("GET /{version}/{id}", s.serve(s.about))
+	mux.HandleFunc("GET /whatsapp_business/attachments/{id}", s.serve(s.download))
 	return mux
-}
-
-// Await waits until cond is true; it is checked after every change. The error is that of
-// ctx.
-func (s *Server) Await(ctx context.Context, cond func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if cond() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// change wakes waiters. The lock is held.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
 }
 
 // mint returns a new ID. The lock is held.
@@ -177,16 +111,3 @@ func (s *Server) mint(prefix string) string {
 	s.minted++
 	return fmt.Sprintf("%s%06d", prefix, s.minted)
 }
-
-// spawn runs f in the background until the server closes. The lock is held.
-func (s *Server) spawn(f func()) {
-	if !s.closed {
-		s.running.Go(f)
-	}
-}
-
-// Down makes the server unreachable until Up: it cuts existing and new connections.
-func (s *Server) Down() { s.gate.Down() }
-
-// Up ends Down.
-func (s *Server) Up() { s.gate.Up() }
