@@ -74,7 +74,7 @@ func (s *Server) carryOut(w http.ResponseWriter, r *http.Request, raw []byte, f 
 		w.Header().Set("X-RateLimit-Bucket", "messages")
 		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(s.limit))
 		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(max(left, 0)))
-		w.Header().Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", (reset + time.Millisecond).Seconds()))
+		w.Header().Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", (reset+time.Millisecond).Seconds()))
 		if left < 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(reset.Seconds()+0.999)))
 			answer(w, 429, map[string]any{"message": "too many", "code": 0, "retry_after": reset.Seconds(), "global": false})
