@@ -229,6 +229,8 @@ type Channels struct {
 	Discord  Discord  `yaml:"discord"`
 	QQ       QQ       `yaml:"qq"`
 	WhatsApp WhatsApp `yaml:"whatsapp"`
+
+	Mattermost Mattermost `yaml:"mattermost"`
 }
 
 // HTTP are the settings of the HTTP API.
@@ -298,6 +300,8 @@ func Default(home string) Config {
 			DingTalk: defaultDingTalk(),
 			QQ:       defaultQQ(),
 			WhatsApp: defaultWhatsApp(),
+
+			Mattermost: defaultMattermost(),
 		},
 		Approvals: Approvals{Rules: []string{}, Timeout: 3 * day, Approvers: []string{}},
 		Jobs:      Jobs{CatchUp: time.Hour, Overlap: OverlapSkip, MinEvery: time.Minute},

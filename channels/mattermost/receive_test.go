@@ -174,17 +174,25 @@ func TestEachMessageIsAcceptedOnceInOrder(t *testing.T) {
 	s.Say(mattermosttest.Ana, mattermosttest.DM, "six")
 	s.accepted(6)
 	require.True(t, s.log.has("events were left out"))
+	require.NoError(t, s.stop())
+	require.Equal(t, []string{"one", "two", "three", "four", "five", "six"}, texts(backend.Accepted()))
+}
 
+func TestTheServerIsAway(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil).run()
+	s.Say(mattermosttest.Ana, mattermosttest.DM, "one")
+	s.accepted(1)
 	s.Down()
-	s.Say(mattermosttest.Ana, mattermosttest.DM, "seven")
+	s.Say(mattermosttest.Ana, mattermosttest.DM, "two")
 	s.Restart()
-	s.Fail(mattermosttest.Channels, 2, faulty.Fault{Status: http.StatusBadGateway})
-	s.Fail(mattermosttest.GetPosts, 1, faulty.Fault{})
+	s.Fail(mattermosttest.Channels, 1, faulty.Fault{Status: http.StatusBadGateway})
 	s.LoseResponse(mattermosttest.GetPosts, 1)
 	s.Up()
-	s.accepted(7)
+	s.Say(mattermosttest.Ana, mattermosttest.DM, "three")
+	s.accepted(3)
 	require.NoError(t, s.stop())
-	require.Equal(t, []string{"one", "two", "three", "four", "five", "six", "seven"}, texts(backend.Accepted()))
+	require.Equal(t, []string{"one", "two", "three"}, texts(s.backend.Accepted()))
 }
 
 func TestTheCursorMovesOnlyAfterAcceptance(t *testing.T) {

@@ -53,6 +53,7 @@ var livePlatforms = []struct {
 	{"qq", liveQQ},
 	{"whatsapp", liveWhatsApp},
 	{"email", liveEmail},
+	{"mattermost", liveMattermost},
 }
 
 // boundaries are the failpoints at which the program is killed, one after the other.

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/discord"
 	"github.com/holdfast-ai/holdfast/channels/email"
 	"github.com/holdfast-ai/holdfast/channels/feishu"
+	"github.com/holdfast-ai/holdfast/channels/mattermost"
 	"github.com/holdfast-ai/holdfast/channels/qq"
 	"github.com/holdfast-ai/holdfast/channels/slack"
 	"github.com/holdfast-ai/holdfast/channels/telegram"
@@ -82,6 +83,12 @@ func Platforms(c config.Channels) []Platform {
 		{
 			whatsapp.Name, c.WhatsApp.Enabled, credential("an access token", c.WhatsApp.AccessToken), whatsapp.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return whatsapp.New(whatsAppOptions(c.WhatsApp, log)) },
+		},
+		{
+			mattermost.Name, c.Mattermost.Enabled, credential("a token", c.Mattermost.Token), mattermost.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) {
+				return mattermost.New(mattermostOptions(c.Mattermost, log))
+			},
 		},
 		{
 			email.Name, c.Email.Enabled, credential("a password", c.Email.Password), email.IsDirect,
@@ -193,6 +200,13 @@ func telegramOptions(c config.Telegram, log *slog.Logger) telegram.Options {
 func discordOptions(c config.Discord, log *slog.Logger) discord.Options {
 	return discord.Options{
 		Token: c.Token.Reveal(), APIURL: c.APIURL, Reactions: c.Reactions, Options: chatOptions(c.Platform, c.AllowChannels, log),
+	}
+}
+
+func mattermostOptions(c config.Mattermost, log *slog.Logger) mattermost.Options {
+	return mattermost.Options{
+		URL: c.URL, Token: c.Token.Reveal(), CallbackURL: c.CallbackURL, Listen: c.Listen, Path: c.Path,
+		Options: chatOptions(c.Platform, c.AllowChannels, log),
 	}
 }
 
