@@ -78,15 +78,13 @@ func (p *platform) Limits() chat.Limits {
 
 // sizeOf measures Markdown: larger the less the server takes.
 func (p *platform) sizeOf(markdown string) int {
-	size, limit := chat.Runes(quiet(markdown)), p.limit()
+	size, limit := chat.Runes(quiet(markdown)), p.limit(context.Background())
 	return (size*textLimit + limit - 1) / limit
 }
 
 // limit returns how many characters a post may have. While the server does not say, that is
 // what every server takes.
-func (p *platform) limit() int {
-	ctx, cancel := context.WithTimeout(context.Background(), configTimeout)
-	defer cancel()
+func (p *platform) limit(ctx context.Context) int {
 	limit, err := p.settings.Get(ctx, "")
 	if err != nil {
 		return fewestRunes

@@ -18,7 +18,7 @@ import (
 // Post implements [chat.Platform]. The server recognizes a repeated key for half a minute, as
 // long as it runs. Because of that a message is always looked for before it is posted again.
 func (p *platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (string, error) {
-	arguments := map[string]any{"channel_id": channelOf(at.Chat), "root_id": at.Thread, "message": p.content(msg), "props": p.props(at, msg)}
+	arguments := map[string]any{"channel_id": channelOf(at.Chat), "root_id": at.Thread, "message": p.content(ctx, msg), "props": p.props(at, msg)}
 	if msg.ID != "" {
 		arguments["pending_post_id"] = msg.Key()
 	}
@@ -36,7 +36,7 @@ func (p *platform) Post(ctx context.Context, at chat.Place, msg chat.Message) (s
 
 // Edit implements [chat.Editor]. Servers can forbid edits after some time.
 func (p *platform) Edit(ctx context.Context, at chat.Place, id string, msg chat.Message) error {
-	err := p.call(ctx, http.MethodPut, "/posts/"+id+"/patch", map[string]any{"message": p.content(msg), "props": p.props(at, msg)}, nil)
+	err := p.call(ctx, http.MethodPut, "/posts/"+id+"/patch", map[string]any{"message": p.content(ctx, msg), "props": p.props(at, msg)}, nil)
 	if isAbsent(err) || says(err, "permissions_time_limit", "can_not_update_post_in_deleted") {
 		err = fmt.Errorf("%w: %w", chat.ErrNoMessage, err)
 	}
@@ -86,7 +86,7 @@ const (
 )
 
 // content returns the text of a post.
-func (p *platform) content(msg chat.Message) string {
+func (p *platform) content(ctx context.Context, msg chat.Message) string {
 	said, note := quiet(msg.Text), ""
 	if p.hook == nil && msg.Approval != "" && len(msg.Buttons) > 0 {
 		said += fmt.Sprintf("\n\nAnswer `approve %[1]s` or `deny %[1]s`. In a channel, mention me before that.", msg.Approval)
@@ -97,7 +97,7 @@ func (p *platform) content(msg chat.Message) string {
 	if said == "" {
 		return strings.TrimPrefix(note, noteMark)
 	}
-	limit := max(p.limit()-chat.Runes(note), 1)
+	limit := max(p.limit(ctx)-chat.Runes(note), 1)
 	if chat.Runes(said) > limit {
 		said = markdown.Split(said, limit-1)[0] + "…"
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ func TestNothingIsLostInAWeek(t *testing.T) {
 		s.Say(mattermosttest.Ben, mattermosttest.General, fmt.Sprintf("chatter %d", i))
 		if i%30 == 0 {
 			want = append(want, fmt.Sprintf("question %d", i))
-			s.Say(mattermosttest.Ana, mattermosttest.General, "@holdfast question "+fmt.Sprint(i))
+			s.Say(mattermosttest.Ana, mattermosttest.General, fmt.Sprintf("@holdfast question %d", i))
 		}
 	}
 	thread := s.Say(mattermosttest.Ana, mattermosttest.DM, "two")
@@ -138,7 +139,7 @@ func TestPostsOfOneMillisecond(t *testing.T) {
 	require.NoError(t, s.stop())
 	at := mattermosttest.At(time.Now().Add(time.Second))
 	for i := range 1100 { // pages end between posts of the same time
-		s.Say(mattermosttest.Ana, mattermosttest.General, fmt.Sprint(i), at)
+		s.Say(mattermosttest.Ana, mattermosttest.General, strconv.Itoa(i), at)
 		if i%7 == 6 {
 			at = mattermosttest.At(time.Now().Add(time.Second + time.Duration(i)*time.Millisecond))
 		}
@@ -204,12 +205,12 @@ func TestTheCursorMovesOnlyAfterAcceptance(t *testing.T) {
 	require.NoError(t, s.backend.Await(s.ctx, func(c channeltest.Counts) bool { return c.Calls == 1 }))
 	require.Equal(t, before, s.position())
 	release()
-	require.NoError(t, s.backend.Await(s.ctx, func(channeltest.Counts) bool { return s.position() == fmt.Sprint(said.CreateAt) }))
+	require.NoError(t, s.backend.Await(s.ctx, func(channeltest.Counts) bool { return s.position() == strconv.FormatInt(said.CreateAt, 10) }))
 	s.Say(mattermosttest.Ana, mattermosttest.DM, "from the future", mattermosttest.At(time.Now().Add(24*time.Hour)))
 	s.accepted(2)
 	s.Say(mattermosttest.Ana, mattermosttest.DM, "now")
 	s.accepted(3)
-	require.Less(t, s.position(), fmt.Sprint(time.Now().Add(time.Hour).UnixMilli()), "a wrong clock does not make us skip anything")
+	require.Less(t, s.position(), strconv.FormatInt(time.Now().Add(time.Hour).UnixMilli(), 10), "a wrong clock does not make us skip anything")
 }
 
 func TestTheFirstStartBeginsAtThePresent(t *testing.T) {

@@ -3,6 +3,7 @@ package mattermost_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func TestRepliesInThreads(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, root.ID, s.Ours(mattermosttest.General)[0].RootID)
 	for i := range 450 { // it is found beyond the first page
-		s.Say(mattermosttest.Ben, mattermosttest.General, fmt.Sprint(i), mattermosttest.In(root.ID))
+		s.Say(mattermosttest.Ben, mattermosttest.General, strconv.Itoa(i), mattermosttest.In(root.ID))
 	}
 	other := reply("o2", mattermosttest.General, "later")
 	other.Thread, other.FirstClaimedAt = root.ID, time.Now().Add(-time.Hour)
@@ -193,7 +194,7 @@ func TestLimits(t *testing.T) {
 	for name, header := range map[string]http.Header{
 		"Retry-After":   {"Retry-After": {"7"}},
 		"seconds":       {"X-Ratelimit-Reset": {"7"}},
-		"a time":        {"X-Ratelimit-Reset": {fmt.Sprint(time.Now().Unix() + 7)}},
+		"a time":        {"X-Ratelimit-Reset": {strconv.FormatInt(time.Now().Unix()+7, 10)}},
 		"what is wrong": {"X-Ratelimit-Reset": {"soon"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -322,7 +323,7 @@ func TestButtons(t *testing.T) {
 	for _, forged := range []string{
 		``, `{}`, `[]`, `{"user_id":"` + mattermosttest.Ana + `","post_id":"` + sent.PlatformID + `","channel_id":"` + mattermosttest.General + `","context":{"action":"approve","value":"abcdefgh","chat":"` + mattermosttest.General + `","secret":"x"}}`,
 	} {
-		response, err := http.Post(hook, "application/json", strings.NewReader(forged)) //nolint:noctx // of a test
+		response, err := http.Post(hook, "application/json", strings.NewReader(forged))
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		require.Equal(t, http.StatusUnauthorized, response.StatusCode)
