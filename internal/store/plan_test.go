@@ -27,8 +27,11 @@ func requireIndexes(t *testing.T, b *bundle) {
 	plans, err := b.Plans(t.Context())
 	require.NoError(t, err)
 	for query, plan := range plans {
-		for _, line := range plan {
+		for i, line := range plan {
 			subquery := slices.Contains(plan, "CO-ROUTINE "+strings.TrimPrefix(line, "SCAN "))
+			if i > 0 && wholeTable.MatchString(plan[i-1]) && strings.HasSuffix(line, "LAST TERM OF ORDER BY") {
+				t.Errorf("%s\nsorts more rows than it returns:\n%s", query, strings.Join(plan, "\n"))
+			}
 			if wholeTable.MatchString(line) && !bounded.MatchString(line) && !subquery && !isReport(query) {
 				t.Errorf("%s\nreads a whole table:\n%s", query, strings.Join(plan, "\n"))
 			}

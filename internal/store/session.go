@@ -18,7 +18,7 @@ const sessionQuery = `SELECT s.key, s.channel, s.epoch, s.created_at, s.updated_
 	EXISTS (SELECT 1 FROM turns WHERE turns.session = s.key AND turns.status = 'running')
 		OR EXISTS (SELECT 1 FROM inbox WHERE inbox.session = s.key AND inbox.turn IS NULL)
 	FROM (SELECT * FROM sessions %s) s LEFT JOIN turns ON turns.session = s.key
-	GROUP BY s.key, s.channel, s.epoch, s.created_at, s.updated_at, s.model ORDER BY s.updated_at DESC, s.key`
+	GROUP BY s.key, s.channel, s.epoch, s.created_at, s.updated_at, s.model ORDER BY s.updated_at DESC, s.key DESC`
 
 func scanSession(rows *sql.Rows) (s domain.Session, err error) {
 	return s, rows.Scan(&s.Key, &s.Channel, &s.Epoch, stamp{&s.CreatedAt}, stamp{&s.UpdatedAt}, &s.Model,
@@ -28,7 +28,7 @@ func scanSession(rows *sql.Rows) (s domain.Session, err error) {
 // Sessions returns the most recently used sessions, newest first. Those whose first message
 // is still waiting are not among them; see [Store.NewSessions].
 func (s *Store) Sessions(ctx context.Context, limit int) ([]domain.Session, error) {
-	return list(ctx, s, "read sessions", scanSession, fmt.Sprintf(sessionQuery, `ORDER BY updated_at DESC, key LIMIT $1`), limit)
+	return list(ctx, s, "read sessions", scanSession, fmt.Sprintf(sessionQuery, `ORDER BY updated_at DESC, key DESC LIMIT $1`), limit)
 }
 
 // NewSessions returns sessions whose first message is still waiting, with nothing but their
