@@ -79,8 +79,10 @@ func placeOf(t *testing.T, servers *mcp.Servers, name, arguments string, tried .
 func TestSessionsKeepToOneProcess(t *testing.T) {
 	t.Parallel()
 	stdio, places := overStdio(t), newSessions()
-	here, there := at(t, places, "here", stdio), at(t, places, "there", stdio)
+	remote := overHTTP(t, "remote", newFake(t.TempDir()).Server)
+	here, there := at(t, places, "here", stdio, remote), at(t, places, "there", stdio, remote)
 
+	require.Nil(t, lookup(t, there, "mcp_remote_write").Place, "HTTP servers have no place")
 	require.Empty(t, placeOf(t, here, "mcp_fake_write", `{}`), "the first call may be made anywhere")
 	require.Empty(t, placeOf(t, here, "mcp_fake_echo", `{}`))
 	require.Equal(t, "here", placeOf(t, there, "mcp_fake_echo", `{}`))
