@@ -30,7 +30,7 @@ race: ## Tests with the race detector, without the engine
 	go test -race -gcflags=modernc.org/sqlite/lib=-race=false -shuffle=on -timeout 30m -skip '^TestScenarios' $(RACE)
 
 # Third-party servers and clients. emulate needs this version of node.
-PEERS := @copilotkit/aimock@1.43.0 @slack/bolt@5.1.0 emulate@0.12.2 node@22.23.3 \
+PEERS := @copilotkit/aimock@1.43.0 @slack/bolt@5.1.0 undici@7.30.2 emulate@0.12.2 node@22.23.3 \
 	@tencent-weixin/openclaw-weixin@2.4.9 dingtalk-stream@2.1.5 axios@1.21.1 \
 	discord.js@14.28.0 grammy@1.46.0 telegraf@4.16.3 telegram-test-api@4.2.1 \
 	@modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31 \

@@ -151,9 +151,12 @@ func TestEmulate(t *testing.T) {
 	file := root
 	file.ID, file.Thread, file.Text = "o3", thread, "the log"
 	file.File, file.Content = "a.log", []byte("all is well\n")
+	file.PlatformID, err = e.channel.Placeholder(t.Context(), file)
+	require.NoError(t, err)
+	file.Draft = file.PlatformID
 	found, err = e.channel.Find(t.Context(), file)
 	require.NoError(t, err)
-	require.Zero(t, found)
+	require.Zero(t, found, "it is only uploaded")
 	uploaded, err := e.channel.Send(t.Context(), file)
 	require.NoError(t, err)
 	found, err = e.channel.Find(t.Context(), file)

@@ -71,10 +71,10 @@ func TestAimock(t *testing.T) {
 	]}`)
 	n := startNode(t, base+"/v1", func(c *config.Config, _ *node.Roles) { c.Model = "scripted/gpt-4o" })
 
-	require.Equal(t, "Hi there!", n.ask(t, "main", "hello").Reply)
+	require.Equal(t, "Hi there!", n.ask(t, "main", "hello").Text)
 	answer := n.ask(t, "main", "list what there is")
 	require.Equal(t, domain.ReplyDone, answer.Status)
-	require.Equal(t, "I looked into both.", answer.Reply)
+	require.Equal(t, "I looked into both.", answer.Text)
 
 	journal, err := http.Get(base + "/__aimock/journal")
 	require.NoError(t, err)
