@@ -3,6 +3,7 @@ package chat_test
 import (
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,4 +43,37 @@ func TestSplitSaysThatMoreFollows(t *testing.T) {
 		require.LessOrEqual(t, len(part.Text), 300)
 	}
 	require.Equal(t, "short", out.Split("short")[0].Text)
+}
+
+// filing is a platform on which long code is a file.
+type filing struct{ *plain }
+
+func (filing) Limits() chat.Limits {
+	return chat.Limits{Text: 100, Code: chat.Code{Runes: 60, Lines: 3}}
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add("Look:\n\n```go\nfirst()\nsecond()\nthird()\nfourth()\n```\n\nDone.")
+	f.Add("- in a list\n\n  ```\n  a\n  b\n  c\n  d\n  ```\n> ~~~\n> " + strings.Repeat("x", 200))
+	f.Add("```\n```\n\n~~~a`b\n" + strings.Repeat("y\n", 50))
+	f.Add("\xff\xfe" + strings.Repeat("words and 👩‍👩‍👧 ", 30))
+	out := chat.NewOutbound(filing{newPlain()}, chat.OutboundOptions{})
+	f.Fuzz(func(t *testing.T, text string) {
+		var all strings.Builder
+		for _, part := range out.Split(text) {
+			if part.File == "" {
+				require.LessOrEqual(t, chat.Runes(part.Text), 100)
+				require.NotEmpty(t, strings.TrimSpace(part.Text))
+			}
+			all.WriteString(part.Text)
+		}
+		if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+			require.Equal(t, bare(text), bare(all.String()), "without code nothing is added or left out")
+		}
+	})
+}
+
+// bare returns text without white space.
+func bare(text string) string {
+	return strings.Join(strings.FieldsFunc(text, unicode.IsSpace), "")
 }
