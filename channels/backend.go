@@ -51,6 +51,12 @@ type Ratings interface {
 	Rate(ctx context.Context, r domain.Rating) error
 }
 
+// Homes is a [Backend] that knows what a person's own page shows.
+type Homes interface {
+	// Home returns the page of a person, who must be allowed to use the agent.
+	Home(ctx context.Context, channel, person string) (domain.Home, error)
+}
+
 // Chats is a [Backend] that finds the chats of clients which send all of a conversation with
 // each message.
 type Chats interface {

@@ -23,6 +23,7 @@ type Slack struct {
 	AllowChannels []string `yaml:"allow_channels"` // Slack IDs; "*" for all
 	Reactions     []string `yaml:"reactions"`      // emoji, without colons, that ask the bot to deal with a message
 	Feedback      bool     `yaml:"feedback"`       // thumbs below each reply
+	AgentView     bool     `yaml:"agent_view"`     // the app has Slack's agent view
 }
 
 func defaultSlack() Slack {

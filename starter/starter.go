@@ -41,6 +41,7 @@ type Options struct {
 	Events     event.Bus
 	Names      protocol.Names
 	Steer      bool // messages of the same sender join a running turn
+	Home       HomeOptions
 	Metrics    *metrics.Metrics
 	Logger     *slog.Logger
 }

@@ -48,6 +48,7 @@ type Backend struct {
 	cursors    map[[2]string]string                // by channel and name
 	background map[string][]domain.BackgroundReply // by session
 	ratings    []domain.Rating
+	homes      map[[2]string]domain.Home // by channel and person
 }
 
 type message struct {

@@ -27,6 +27,7 @@ type handler struct {
 	requests channels.Requests // nil if the backend is none
 	pairing  channels.Pairing  // nil if the backend is none
 	ratings  channels.Ratings  // nil if the backend is none
+	homes    channels.Homes    // nil if the backend is none
 	log      *slog.Logger
 
 	accepted throttle  // recently accepted messages

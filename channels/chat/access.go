@@ -126,16 +126,14 @@ func (h *handler) refuse(o *Origin, why refusal, expected bool) {
 
 // tellRefused tells a sender why they are not answered; unseen by others if possible.
 func (h *handler) tellRefused(ctx context.Context, o *Origin, why refusal) error {
-	if directory, ok := h.platform.(Directory); ok && o.Direct && o.SenderName == "" {
-		if who, err := directory.Who(ctx, o.Sender); err == nil { // the name is optional: it is only for the operator
-			o.SenderName = who.Name
-		}
-	}
 	text, err := h.explanation(ctx, o, why)
 	if err != nil {
 		return err
 	}
 	at := Place{Chat: o.Chat, Thread: o.Thread, ReplyTo: o.PlatformID, Person: o.Sender}
+	if o.Direct { // nobody else sees it
+		at.Thread = o.thread()
+	}
 	if whisperer, ok := h.platform.(Whisperer); ok {
 		return whisperer.Whisper(ctx, at, o.Sender, text)
 	}
@@ -153,6 +151,11 @@ func (h *handler) explanation(ctx context.Context, o *Origin, why refusal) (stri
 	case !o.Direct || h.pairing == nil:
 		return fmt.Sprintf("I don't know you yet, so I may not answer. Send me a direct message to request access, "+
 			"or ask my operator to add `%s` to `channels.%s.allow_users`.", o.Sender, name), nil
+	}
+	if directory, ok := h.platform.(Directory); ok && o.SenderName == "" {
+		if who, err := directory.Who(ctx, o.Sender); err == nil { // the name is optional: it is only for the operator
+			o.SenderName = who.Name
+		}
 	}
 	code, err := h.pairing.Pair(ctx, name, o.Sender, cmp.Or(o.SenderName, o.Sender))
 	if err != nil {

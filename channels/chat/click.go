@@ -14,6 +14,10 @@ func (h *handler) click(ctx context.Context, c *Click) error {
 	if err != nil {
 		return err
 	}
+	if why != "" && c.Home {
+		h.showHome(&c.Origin, "") //nolint:contextcheck // the page, which says why, is shown in the background
+		return nil
+	}
 	if why != "" {
 		h.refuse(&c.Origin, why, true) //nolint:contextcheck // the sender is told in the background
 		return nil
@@ -54,5 +58,9 @@ func (h *handler) answer(ctx context.Context, c *Click) error {
 	command := string(c.Action)
 	msg := c.command("/"+command+" "+c.Value, command+"-"+c.PlatformID, c.thread())
 	msg.Push = false
-	return h.accept(ctx, msg)
+	if err := h.accept(ctx, msg); err != nil || !c.Home {
+		return err
+	}
+	h.showHome(&c.Origin, domain.MessageID(h.platform.Name(), msg.Scope, msg.PlatformID)) //nolint:contextcheck // in the background
+	return nil
 }

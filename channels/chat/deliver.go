@@ -67,6 +67,9 @@ func (in *inbox) handle(ctx context.Context, d Delivery) (answer string, err err
 		return "", in.click(ctx, d)
 	case *Command:
 		return in.slash(ctx, d)
+	case *Visit:
+		in.showHome(&d.Origin, "") //nolint:contextcheck // it is shown in the background
+		return "", nil
 	}
 	return "", fmt.Errorf("a delivery of type %T", d)
 }

@@ -44,7 +44,7 @@ type Cursors interface {
 // after it accepted the deliveries, so that none is lost by a crash.
 type Fetch func(ctx context.Context, cursor string) (news []Delivery, next string, err error)
 
-// Delivery is a [Post], a [Change], a [Click] or a [Command].
+// Delivery is a [Post], a [Change], a [Click], a [Command] or a [Visit].
 type Delivery interface{ origin() *Origin }
 
 // Origin is the origin of a delivery.
@@ -95,6 +95,9 @@ type Click struct {
 	Action Action
 	Value  string // the button's; empty: the conversation
 	// SentAt of the Origin orders the ratings of a person, of which the last one counts.
+
+	// Home says that it was made on the person's page, in whose direct chat it counts.
+	Home bool
 }
 
 // Command is a command that was not written as a message: Text is the command without a

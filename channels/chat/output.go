@@ -20,6 +20,7 @@ type output struct {
 	editor   Editor // nil if the platform does not implement it, as with the others
 	stream   Streamer
 	signs    Indicator
+	titles   Titler
 	history  History
 	keyed    Keyed
 	uploads  Uploader
@@ -53,6 +54,7 @@ func newOutput(p Writer, drafts bool, log *slog.Logger) *output {
 	o.editor, _ = p.(Editor)
 	o.stream, _ = p.(Streamer)
 	o.signs, _ = p.(Indicator)
+	o.titles, _ = p.(Titler)
 	o.history, _ = p.(History)
 	o.keyed, _ = p.(Keyed)
 	o.uploads, _ = p.(Uploader)

@@ -165,6 +165,13 @@ type Indication struct {
 	Text  string // such as "runs exec: go test ./..."; empty: clear it
 }
 
+// Titler is a [Platform] whose conversations have titles.
+type Titler interface {
+	// Entitle gives a title, of one line, to the conversation that a message opened. Doing so
+	// again is not an error, nor is a place without titles.
+	Entitle(ctx context.Context, at Place, title string) error
+}
+
 // State is the progress of a message.
 type State string
 

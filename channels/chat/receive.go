@@ -49,6 +49,7 @@ func (r *Receiver) inbox(work context.Context, b channels.Backend) *inbox {
 	h.requests, _ = b.(channels.Requests)
 	h.pairing, _ = b.(channels.Pairing)
 	h.ratings, _ = b.(channels.Ratings)
+	h.homes, _ = b.(channels.Homes)
 	h.telling.SetLimit(maxTelling)
 	return &inbox{handler: h, queues: newQueues(), work: work, ready: make(chan struct{})}
 }

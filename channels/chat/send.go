@@ -98,8 +98,13 @@ func (o *Outbound) message(msg domain.Outbound) Message {
 		m.Text += "\n\n" + channels.HowToAnswer(msg.Approval)
 		return m
 	}
-	m.Buttons = []Button{{ActionApprove, msg.Approval, "Approve"}, {ActionDeny, msg.Approval, "Deny"}}
+	m.Buttons = QuestionButtons(msg.Approval)
 	return m
+}
+
+// QuestionButtons returns the buttons that answer an approval.
+func QuestionButtons(approval string) []Button {
+	return []Button{{ActionApprove, approval, "Approve"}, {ActionDeny, approval, "Deny"}}
 }
 
 func placeOf(msg domain.Outbound) Place {

@@ -23,6 +23,7 @@ type turn struct {
 	progress progress
 
 	// Of the goroutine.
+	titled    bool
 	signs     signs
 	draft     *draft
 	draftless bool      // it gets no draft

@@ -47,7 +47,7 @@ func (p *platform) Check(ctx context.Context) []chat.Finding {
 		findings = append(findings, p.rejected(err, botToken))
 	} else {
 		findings = append(findings, chat.Passed("connected as @%s (%s) to the workspace %s (%s), mode %s", self.Name, self.UserID, self.Team, self.TeamID, p.o.Mode),
-			checkScopes(self.Scopes))
+			p.checkScopes(self.Scopes))
 	}
 	if p.o.Mode != ModeHTTP && (err == nil || code(err) != "") { // Slack answers
 		findings = append(findings, p.checkConnection(ctx))
@@ -105,13 +105,16 @@ func (p *platform) rejected(err error, token credential) chat.Finding {
 
 // checkScopes compares the scopes that were granted with those needed: Slack can
 // install an app with fewer than its manifest asks for.
-func checkScopes(has []string) chat.Finding {
+func (p *platform) checkScopes(has []string) chat.Finding {
 	if len(has) == 0 {
 		return chat.Warned("check whether a proxy drops the header X-OAuth-Scopes", "Slack does not say which scopes the app has")
 	}
-	report := chat.Warned
+	report, wanted, option := chat.Warned, Scopes, ""
+	if p.o.AgentView {
+		wanted, option = append(slices.Clone(Scopes), agentScope), " --agent-view"
+	}
 	var missing []string
-	for _, scope := range Scopes {
+	for _, scope := range wanted {
 		if slices.Contains(has, scope.Name) {
 			continue
 		}
@@ -121,8 +124,8 @@ func checkScopes(has []string) chat.Finding {
 		}
 	}
 	if missing == nil {
-		return chat.Passed("the app has all %d scopes", len(Scopes))
+		return chat.Passed("the app has all %d scopes", len(wanted))
 	}
-	return report("paste the output of `holdfast slack manifest` into the app's settings (api.slack.com/apps, App Manifest), save it, and install the app again (Install App)",
-		"the app lacks %d of %d scopes: %s", len(missing), len(Scopes), strings.Join(missing, "; "))
+	return report("paste the output of `holdfast slack manifest"+option+"` into the app's settings (api.slack.com/apps, App Manifest), save it, and install the app again (Install App)",
+		"the app lacks %d of %d scopes: %s", len(missing), len(wanted), strings.Join(missing, "; "))
 }

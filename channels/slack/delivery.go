@@ -82,6 +82,7 @@ func (p *platform) readEvent(payload []byte) (chat.Delivery, any, error) {
 		return news, nil, err
 	}
 	news, err := kind.read(d.Event, self)
+	p.asThread(news)
 	return news, nil, err
 }
 
@@ -102,6 +103,8 @@ func (kind eventKind) read(event json.RawMessage, self Identity) (chat.Delivery,
 			return nil, nil
 		}
 		return readPost(event, self)
+	case "app_home_opened":
+		return readHomeOpened(event, self)
 	case "agent_session_stopped":
 		return readStop(event, self)
 	}

@@ -39,6 +39,7 @@ type post struct {
 	Text        string       `json:"text"`
 	Files       []file       `json:"files"`
 	Attachments []attachment `json:"attachments"`
+	AppContext  appContext   `json:"app_context"`
 }
 
 // postSubTypes are the subtypes of messages that someone wrote. All others report
@@ -97,7 +98,7 @@ func (p *post) delivery(self Identity) *chat.Post {
 	d.Outsider = elsewhere(self, p.UserTeam, p.UserProfile.Team, p.SourceTeam)
 	d.Inbound = domain.Inbound{
 		Scope: name, PlatformID: p.TS, Chat: name, Thread: p.ThreadTS,
-		Sender: p.sender(), SenderName: p.senderName(), Text: p.text(self.UserID), SentAt: sentAt(p.TS), Files: p.files(),
+		Sender: p.sender(), SenderName: p.senderName(), Text: p.AppContext.withNote(p.text(self.UserID)), SentAt: sentAt(p.TS), Files: p.files(),
 	}
 	if !d.Direct && d.Thread == "" {
 		d.Opens = p.TS

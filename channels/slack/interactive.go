@@ -28,9 +28,18 @@ type interaction struct {
 	Channel struct {
 		ID string `json:"id"`
 	} `json:"channel"`
+	View struct { // that the person clicked in
+		Type     string `json:"type"`
+		Metadata string `json:"private_metadata"`
+	} `json:"view"`
 	Message post     `json:"message"`
 	Actions []action `json:"actions"`
+
+	threads bool // each message of a direct chat opens a thread
 }
+
+// isThread reports whether a message that is not in a thread opens one.
+func (i *interaction) isThread() bool { return i.threads || !isDirect(i.Channel.ID) }
 
 type action struct {
 	ID    string `json:"action_id"`
@@ -47,16 +56,22 @@ func (p *platform) readInteraction(payload []byte) (chat.Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
+	i.threads = p.o.AgentView
+	home := i.View.Type == "home"
+	if home {
+		i.Channel.ID = i.View.Metadata
+	}
 	click := i.click(self)
 	asks := i.Type == "message_action" && i.CallbackID == askShortcut
 	switch {
 	case click == nil && !asks:
 		return nil, nil
-	case i.Channel.ID == "" || i.User.ID == "":
+	case i.Channel.ID == "" || i.User.ID == "" || home && !isDirect(i.Channel.ID):
 		return nil, fmt.Errorf("%w: a click without channel or user", chat.ErrMalformed)
 	case asks:
 		return i.request(self), nil
 	}
+	click.Home = home
 	return click, nil
 }
 
@@ -83,9 +98,9 @@ func (i *interaction) click(self Identity) *chat.Click {
 	c.Sender, c.SenderName = i.User.ID, i.User.Name
 	c.Outsider = elsewhere(self, i.User.TeamID, i.Team.ID)
 	switch c.Thread = i.Message.ThreadTS; {
-	case c.Direct && c.Thread == i.Message.TS:
+	case !i.isThread() && c.Thread == i.Message.TS:
 		c.Thread = "" // the message opened the thread and is not in it
-	case !c.Direct && c.Thread == "":
+	case i.isThread() && c.Thread == "":
 		c.Opens = i.Message.TS
 	}
 	if c.Action != chat.ActionStop && !c.Direct && c.Thread == "" && c.Opens == "" {

@@ -18,6 +18,7 @@ import (
 type Manifest struct {
 	URL       string // https URL for [ModeHTTP]; empty for [ModeSocket]
 	AgentView bool   // list the app among Slack's agents
+	Home      bool   // show each person a page in the Home tab
 	Reactions bool   // let people ask with a reaction
 }
 

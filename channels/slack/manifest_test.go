@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,7 @@ type manifest struct {
 			Hint    string `yaml:"usage_hint"`
 		} `yaml:"slash_commands"`
 		AppHome struct {
+			Home     bool `yaml:"home_tab_enabled"`
 			Messages bool `yaml:"messages_tab_enabled"`
 			ReadOnly bool `yaml:"messages_tab_read_only_enabled"`
 		} `yaml:"app_home"`
@@ -125,6 +127,19 @@ func TestManifestWithAgentView(t *testing.T) {
 	require.Subset(t, manifest.Settings.Events.Bot, []string{"app_context_changed", "app_home_opened", "message.im"})
 }
 
+func TestManifestWithHome(t *testing.T) {
+	t.Parallel()
+	_, plain := readManifest(t, slack.Manifest{})
+	require.False(t, plain.Features.AppHome.Home)
+	for _, m := range []slack.Manifest{{Home: true}, {Home: true, AgentView: true}} {
+		_, manifest := readManifest(t, m)
+		require.True(t, manifest.Features.AppHome.Home)
+		require.True(t, manifest.Features.AppHome.Messages)
+		opened := slices.DeleteFunc(manifest.Settings.Events.Bot, func(event string) bool { return event != "app_home_opened" })
+		require.Len(t, opened, 1)
+	}
+}
+
 // TestSlackAcceptsTheManifest has every form of the manifest validated, and a few
 // that Slack refuses.
 func TestSlackAcceptsTheManifest(t *testing.T) {
@@ -143,7 +158,7 @@ func TestSlackAcceptsTheManifest(t *testing.T) {
 		require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
 		return answer
 	}
-	for _, m := range []slack.Manifest{{}, {AgentView: true}, {URL: "https://bot.example.com"}, {URL: "https://bot.example.com", AgentView: true}} {
+	for _, m := range []slack.Manifest{{}, {AgentView: true}, {URL: "https://bot.example.com"}, {URL: "https://bot.example.com", AgentView: true}, {Home: true}} {
 		text, err := m.JSON()
 		require.NoError(t, err)
 		answer := validate(t, text)

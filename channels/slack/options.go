@@ -28,6 +28,7 @@ type Options struct {
 	Reactions     []string          // emoji that ask us to deal with a message
 	Stream        bool
 	Feedback      bool  // replies can be rated
+	AgentView     bool  // the app has Slack's agent view: each message of a direct chat opens a thread
 	FileLimit     int64 // bytes of an attached file
 	Logger        *slog.Logger
 }

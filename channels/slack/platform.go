@@ -44,6 +44,7 @@ type platform struct {
 
 	streams     streams
 	noStatus    atomic.Bool   // the app cannot set a status
+	noTitles    atomic.Bool   // nor titles of threads
 	statusLapse time.Duration // 0: the default
 	pace        chat.Pace     // zero fields: the core's default
 	pingTimeout time.Duration // 0: the default

@@ -178,17 +178,21 @@ func blocksOf(msg chat.Message, body []slack.Block) []slack.Block {
 		parts = append(parts, slack.NewContextBlock("", note))
 	}
 	if len(msg.Buttons) > 0 {
-		var buttons []slack.BlockElement
-		for _, b := range msg.Buttons {
-			label := slack.NewTextBlockObject(slack.PlainTextType, b.Label, false, false)
-			buttons = append(buttons, slack.NewButtonBlockElement(actionID(b.Action), b.Value, label).WithStyle(styles[b.Action]))
-		}
-		parts = append(parts, slack.NewActionBlock("", buttons...))
+		parts = append(parts, buttonsBlock(msg.Buttons))
 	}
 	if msg.Rate != "" {
 		parts = append(parts, thumbs(msg.Rate))
 	}
 	return parts
+}
+
+func buttonsBlock(buttons []chat.Button) slack.Block {
+	var elements []slack.BlockElement
+	for _, b := range buttons {
+		label := slack.NewTextBlockObject(slack.PlainTextType, b.Label, false, false)
+		elements = append(elements, slack.NewButtonBlockElement(actionID(b.Action), b.Value, label).WithStyle(styles[b.Action]))
+	}
+	return slack.NewActionBlock("", elements...)
 }
 
 var styles = map[chat.Action]slack.Style{chat.ActionApprove: slack.StylePrimary, chat.ActionDeny: slack.StyleDanger}

@@ -51,7 +51,7 @@ func newScenario(t *testing.T, mode string) *scenario {
 // over a connection that was lost comes after later messages.
 func (s *scenario) platform() platformtest.Platform {
 	return platformtest.Platform{
-		Name: slack.Name, Promise: platformtest.Exactly, Drafts: true, Files: true, Backlog: true, Unordered: true, Rated: true, Stop: " /stop",
+		Name: slack.Name, Promise: platformtest.Exactly, Drafts: true, Files: true, Backlog: true, Unordered: true, Rated: true, OpenHome: s.openHome, Stop: " /stop",
 		Open: s.open, Listening: s.listening, Say: s.say, Redeliver: s.redeliver, Seen: s.seen, TextLimit: 12_000,
 		LoseAnswers: func(n int) { s.LoseResponse("chat.postMessage", n) },
 		Limit:       func(n int, wait time.Duration) { s.RateLimit("chat.postMessage", n, wait) },
@@ -163,6 +163,20 @@ func (s *scenario) blocks(m slacktest.Message) (text string, buttons map[string]
 		}
 		isText = is && word == "text" && !isText
 	}
+	return strings.Join(texts, "\n"), s.buttons(m.Blocks, func(action, value string) { s.Click(slacktest.Ana, m.Channel, m.TS, action, value) })
+}
+
+// openHome has Ana open the Home tab.
+func (s *scenario) openHome(*testing.T) func() platformtest.Seen {
+	s.OpenHome(slacktest.Ana)
+	return func() platformtest.Seen {
+		blocks, _ := s.Home(slacktest.Ana)
+		return platformtest.Seen{Buttons: s.buttons(blocks, func(action, value string) { s.ClickHome(slacktest.Ana, action, value) })}
+	}
+}
+
+// buttons returns the buttons in blocks, by their labels.
+func (*scenario) buttons(raw json.RawMessage, press func(action, value string)) map[string]func() {
 	var blocks []struct {
 		Elements []struct {
 			Type string
@@ -172,19 +186,19 @@ func (s *scenario) blocks(m slacktest.Message) (text string, buttons map[string]
 			Negative button `json:"negative_button"`
 		}
 	}
-	if json.Unmarshal(m.Blocks, &blocks) != nil {
-		return strings.Join(texts, "\n"), nil
+	if json.Unmarshal(raw, &blocks) != nil {
+		return nil
 	}
-	buttons = map[string]func(){}
+	buttons := map[string]func(){}
 	for _, b := range blocks {
 		for _, e := range b.Elements {
 			for _, b := range []button{e.button, e.Positive, e.Negative} {
 				var label struct{ Text string }
 				if json.Unmarshal(b.Text, &label) == nil && label.Text != "" && b.Value != "" {
-					buttons[label.Text] = func() { s.Click(slacktest.Ana, m.Channel, m.TS, e.ActionID, b.Value) }
+					buttons[label.Text] = func() { press(e.ActionID, b.Value) }
 				}
 			}
 		}
 	}
-	return strings.Join(texts, "\n"), buttons
+	return buttons
 }

@@ -25,3 +25,6 @@ var Scopes = []Scope{
 	{"usergroups:read", "user groups in allow_users include no one"},
 	{"users:read", "people appear by ID without a time zone, the message tool cannot reach them, and \"*\" in allow_users includes no one"},
 }
+
+// agentScope is the further permission of the agent view.
+var agentScope = Scope{"assistant:write", "threads of direct messages have no titles"}

@@ -28,7 +28,7 @@ func (i *interaction) request(self Identity) chat.Delivery {
 	p := asked(self, i.Channel.ID, i.User.ID, "ask-"+i.ActionTS+"-"+i.User.ID, text)
 	p.SenderName, p.Outsider = i.User.Name, elsewhere(self, i.User.TeamID, i.Team.ID)
 	p.SentAt, p.Files, p.Thread = sentAt(i.ActionTS), m.files(), m.ThreadTS
-	if p.Thread == "" && !p.Direct {
+	if p.Thread == "" && i.isThread() {
 		p.Opens = m.TS
 	}
 	return p

@@ -29,6 +29,7 @@ func slackManifestCommand() *cobra.Command {
 	})
 	cmd.Flags().StringVar(&manifest.URL, "url", "", "for mode: http: the https URL at which Slack reaches channels.slack.listen and .path")
 	cmd.Flags().BoolVar(&manifest.AgentView, "agent-view", false, "list the app among Slack's agents")
+	cmd.Flags().BoolVar(&manifest.Home, "home", false, "show each person their approvals, jobs and usage in the Home tab")
 	cmd.Flags().BoolVar(&manifest.Reactions, "reactions", false, "let people ask with a reaction (channels.slack.reactions)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of YAML")
 	return cmd

@@ -176,7 +176,8 @@ func SlackOptions(c config.Slack, log *slog.Logger) slack.Options {
 		Mode: c.Mode, BotToken: c.BotToken.Reveal(), AppToken: c.AppToken.Reveal(), SigningSecret: c.SigningSecret.Reveal(),
 		Listen: c.Listen, Path: c.Path, APIURL: c.APIURL,
 		AllowUsers: common.Users, AllowChannels: common.Chats, AllowBots: common.Bots,
-		Respond: common.Respond, Reactions: c.Reactions, Feedback: c.Feedback, Stream: common.Drafts, FileLimit: common.FileLimit, Logger: common.Logger,
+		Respond: common.Respond, Reactions: c.Reactions, Feedback: c.Feedback, AgentView: c.AgentView,
+		Stream: common.Drafts, FileLimit: common.FileLimit, Logger: common.Logger,
 	}
 }
 

@@ -170,9 +170,13 @@ func (n *Node) openStarter(ctx context.Context) (err error) {
 			return fmt.Errorf("open the API (channels.http.listen): %w", err)
 		}
 	}
+	home, err := homeOptions(n.Config)
+	if err != nil {
+		return err
+	}
 	n.Starter, err = starter.New(starter.Options{
 		Dispatcher: n.dispatcher, Store: n.Store, Events: n.Events, Logger: n.log, Names: n.Temporal.Names(),
-		Steer: n.Config.Agent.MidTurn == config.MidTurnSteer, Metrics: n.metrics,
+		Steer: n.Config.Agent.MidTurn == config.MidTurnSteer, Metrics: n.metrics, Home: home,
 	})
 	return err
 }

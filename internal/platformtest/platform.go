@@ -79,6 +79,9 @@ type Platform struct {
 	Measure   func(raw string) int // nil: characters
 	// Files is set if people and the bot can send files.
 	Files bool
+	// OpenHome has Ana open her page of the bot, and returns what it shows then; nil: people have
+	// no such pages.
+	OpenHome func(t *testing.T) (home func() Seen)
 	// Rated is set if a reply has the buttons "Good answer" and "Bad answer".
 	Rated bool
 	// Stop is what a person writes to stop a turn; empty: "/stop".

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/activities"
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/config"
+	"github.com/holdfast-ai/holdfast/internal/approval"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/protocol"
@@ -74,7 +75,12 @@ func (w *world) start(point Point) *process {
 	p.outbox = activities.NewOutbox(p.store, p, w.dir)
 	p.agent = w.agent(p)
 	bus := event.NewLocal()
-	receiver, err := starter.New(starter.Options{Dispatcher: p, Store: p.store, Events: bus, Names: protocol.Names{}})
+	receiver, err := starter.New(starter.Options{
+		Dispatcher: p, Store: p.store, Events: bus, Names: protocol.Names{},
+		Home: starter.HomeOptions{MayDecide: func(a domain.Approval, channel, person string) bool {
+			return policy(w.t).May(channel, person, a.Channel, a.Sender)
+		}},
+	})
 	require.NoError(w.t, err)
 	p.running.Go(func() {
 		if err := p.channel.Run(ctx, backend{receiver, p}); err != nil && ctx.Err() == nil {
@@ -103,11 +109,17 @@ func (w *world) open() *store.Store {
 	return s
 }
 
+// policy asks before it pokes.
+func policy(t *testing.T) approval.Policy {
+	t.Helper()
+	approvals, err := config.Approvals{Rules: []string{"ask poke"}, Timeout: time.Hour}.Policy()
+	require.NoError(t, err)
+	return approvals
+}
+
 // agent returns the activities of a process.
 func (w *world) agent(p *process) *activities.Agent {
 	w.t.Helper()
-	approvals, err := config.Approvals{Rules: []string{"ask poke"}, Timeout: time.Hour}.Policy()
-	require.NoError(w.t, err)
 	var tools tool.Registry
 	poke := tool.New("poke", "Does it.", tool.Repeatable, func(context.Context, tool.Call, struct{}) (tool.Result, error) {
 		return tool.Result{Text: "poked"}, nil
@@ -121,7 +133,7 @@ func (w *world) agent(p *process) *activities.Agent {
 		Model: activities.ModelOptions{
 			Model: activities.Model{Provider: w.model, Service: "scripted", Name: "model"}, MaxTokens: 1000, Window: 10,
 		},
-		Approvals: activities.ApprovalOptions{Policy: approvals, Decided: w.engine.decided},
+		Approvals: activities.ApprovalOptions{Policy: policy(w.t), Decided: w.engine.decided},
 		Channels: activities.ChannelOptions{
 			Enrichers: map[string]channels.Enricher{w.p.Name: p}, Outboxes: map[string]*activities.Outbox{w.p.Name: p.outbox},
 		},

@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) Platform) {
 		{"an approval", approves},
 		{"a denial in words", denies},
 		{"a rating", rates},
+		{"an approval on the person's page", approvesAtHome},
 		{"stop", stops},
 		{"rate limits", limited},
 		{"the platform is away", platformAway},
@@ -242,6 +243,28 @@ func approves(t *testing.T, open func(*testing.T) Platform) {
 			return len(asked.Buttons) == 0
 		}, "the question to lose its buttons")
 	}
+}
+
+func approvesAtHome(t *testing.T, open func(*testing.T) Platform) {
+	w := newWorld(t, open, holding)
+	if w.p.OpenHome == nil {
+		t.Skip("people have no pages")
+	}
+	w.start("")
+	w.say(poke + " m1")
+	w.eventually(func() bool {
+		_, asked := w.find(isQuestion)
+		return asked
+	}, "a question")
+	home := w.p.OpenHome(t)
+	w.eventually(func() bool { return home().Buttons["Approve"] != nil }, "the question on the page")
+	home().Buttons["Approve"]()
+	w.answered(false, 0, []string{"m1"}, isQuestion)
+	w.eventually(func() bool {
+		asked, _ := w.find(isQuestion)
+		return strings.Contains(asked.Text, "Approved by") && len(asked.Buttons) == 0
+	}, "the question to say who answered it")
+	w.eventually(func() bool { return home().Buttons["Approve"] == nil }, "the page to lose the question")
 }
 
 func denies(t *testing.T, open func(*testing.T) Platform) {

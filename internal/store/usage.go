@@ -32,6 +32,7 @@ type UsageQuery struct {
 	By      UsageKey
 	Since   time.Time      // zero: all
 	Session string         // empty: of all sessions
+	Sender  string         // empty: of all senders
 	Zone    *time.Location // whose days are meant; nil: UTC
 }
 
@@ -85,6 +86,10 @@ func (s *Store) Usage(ctx context.Context, q UsageQuery) (rows []UsageRow, err e
 	restrict, args := "", []any{q.Since}
 	if q.Session != "" {
 		restrict, args = ofSession, append(args, q.Session)
+	}
+	if q.Sender != "" {
+		args = append(args, q.Sender)
+		restrict += fmt.Sprintf(" AND turns.sender = $%d", len(args))
 	}
 	err = s.read("read usage", func(r *runner) error {
 		rows, err = many(ctx, r, scanUsage, fmt.Sprintf(usageQuery, key, restrict), args...)

@@ -87,6 +87,9 @@ func usageSums(t *testing.T, b *bundle) {
 	require.Equal(t, []store.UsageRow{{Key: "ana", Totals: calls(4, 820, 1)}, {Key: "", Totals: calls(1, 40, 0)}},
 		b.usageBy(t, store.UsageQuery{By: store.UsageBySender, Session: session}))
 	require.Empty(t, b.usageBy(t, store.UsageQuery{By: store.UsageBySender, Session: "test:absent"}))
+	require.Equal(t, []store.UsageRow{{Key: session, Totals: calls(4, 820, 1)}}, b.usageBy(t, store.UsageQuery{By: store.UsageBySession, Sender: "ana"}))
+	require.Equal(t, []store.UsageRow{{Key: "test:c2", Totals: calls(1, 0, 1)}}, b.usageBy(t, store.UsageQuery{By: store.UsageBySession, Sender: "bob", Session: "test:c2"}))
+	require.Empty(t, b.usageBy(t, store.UsageQuery{By: store.UsageBySession, Sender: "ana", Session: "test:c2"}))
 	_, err := b.Usage(t.Context(), store.UsageQuery{By: "colour"})
 	require.ErrorContains(t, err, "colour")
 

@@ -78,7 +78,8 @@ var methods = map[string]method{
 	"files.completeUploadExternal": {do: (*Server).completeUpload, scopes: need("files:write")},
 	"files.info":                   {do: (*Server).filesInfo, scopes: need("files:read")},
 
-	"views.open": {do: (*Server).viewsOpen},
+	"views.open":    {do: (*Server).viewsOpen},
+	"views.publish": {do: (*Server).viewsPublish},
 }
 
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {

@@ -67,9 +67,9 @@ func (t *thumb) valid() bool {
 	return t != nil && t.Text.Type == "plain_text" && t.Text.Text != "" && runes(t.Text.Text) <= maxButton && t.Value != "" && runes(t.Value) <= maxValue
 }
 
-// checkBlocks returns the blocks of a call with block IDs filled in, or nil without
-// blocks.
-func (s *Server) checkBlocks(raw json.RawMessage) (json.RawMessage, error) {
+// checkBlocks returns the blocks of a call, of which it takes limit, with block IDs filled in;
+// nil without blocks.
+func (s *Server) checkBlocks(raw json.RawMessage, limit int) (json.RawMessage, error) {
 	if raw == nil {
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func (s *Server) checkBlocks(raw json.RawMessage) (json.RawMessage, error) {
 	if len(blocks) == 0 {
 		return nil, nil
 	}
-	if err := check(blocks); err != nil {
+	if err := check(blocks, limit); err != nil {
 		return nil, err
 	}
 	for i, b := range blocks {
@@ -96,9 +96,9 @@ func (s *Server) checkBlocks(raw json.RawMessage) (json.RawMessage, error) {
 	return out, err
 }
 
-func check(blocks []block) error {
-	if len(blocks) > maxBlocks {
-		return invalidBlocks("no more than %d items allowed [json-pointer:/blocks]", maxBlocks)
+func check(blocks []block, limit int) error {
+	if len(blocks) > limit {
+		return invalidBlocks("no more than %d items allowed [json-pointer:/blocks]", limit)
 	}
 	markdown, tables, seen := 0, 0, map[string]bool{}
 	for i, b := range blocks {

@@ -177,7 +177,7 @@ func (s *Server) shares(r *request) ([]*Message, error) {
 	if id := r.arguments["channel_id"]; id != "" {
 		ids = append(ids, id)
 	}
-	blocks, err := s.checkBlocks(r.raw("blocks"))
+	blocks, err := s.checkBlocks(r.raw("blocks"), maxBlocks)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (s *Server) compose(r *request) (*Message, *channel, error) {
 		Channel: c.ID, User: BotUser, BotID: Bot, Username: r.arguments["username"], Text: text,
 		Attachments: r.raw("attachments"), Args: maps.Clone(r.arguments),
 	}
-	if m.Blocks, err = s.checkBlocks(r.raw("blocks")); err != nil {
+	if m.Blocks, err = s.checkBlocks(r.raw("blocks"), maxBlocks); err != nil {
 		return nil, nil, err
 	}
 	if m.Text == "" && m.Blocks == nil && m.Attachments == nil {
@@ -162,7 +162,7 @@ func (s *Server) updateMessage(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := s.checkBlocks(r.raw("blocks"))
+	blocks, err := s.checkBlocks(r.raw("blocks"), maxBlocks)
 	if err != nil {
 		return nil, err
 	}

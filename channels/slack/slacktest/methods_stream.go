@@ -53,7 +53,7 @@ func (s *Server) stopStream(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := s.checkBlocks(r.raw("blocks"))
+	blocks, err := s.checkBlocks(r.raw("blocks"), maxBlocks)
 	if err != nil {
 		return nil, err
 	}

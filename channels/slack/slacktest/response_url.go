@@ -85,7 +85,7 @@ func (s *Server) use(u *responseURL, args arguments) error {
 	case time.Since(u.made) > responseLife:
 		return fail("expired_url")
 	}
-	blocks, err := s.checkBlocks(args.raw("blocks"))
+	blocks, err := s.checkBlocks(args.raw("blocks"), maxBlocks)
 	if err != nil {
 		return err
 	}

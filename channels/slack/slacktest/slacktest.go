@@ -47,6 +47,7 @@ type Server struct {
 	uploads   map[string]*File // not completed yet
 	responses map[string]*responseURL
 	views     []View
+	homes     map[string]home // by user
 
 	calls    []*Call
 	faults   faults
