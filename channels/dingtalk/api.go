@@ -1,18 +1,17 @@
 package dingtalk
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -24,19 +23,7 @@ const (
 	// limitedFor is how long to wait after DingTalk refused a call as one too many: it does
 	// not say how long.
 	limitedFor = 3 * time.Second
-	// operatorDelay is the delay of the next attempt while the operator has to fix the app.
-	operatorDelay = 30 * time.Second
 )
-
-// newHTTP returns an HTTP client that follows redirects of downloads to trusted hosts only.
-func newHTTP(o Options, timeout time.Duration) *http.Client {
-	return &http.Client{Timeout: timeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		if r.Method != http.MethodGet || len(via) > 3 || !o.trusts(r.URL.String()) {
-			return http.ErrUseLastResponse
-		}
-		return nil
-	}}
-}
 
 // fetchToken gets an access token.
 func (p *platform) fetchToken(ctx context.Context) (string, time.Duration, error) {
@@ -68,41 +55,24 @@ func (p *platform) api(ctx context.Context, method, path, chat string, arguments
 }
 
 // call is api without its token and limits.
-func (p *platform) call(ctx context.Context, method, path, token string, arguments map[string]any, answer any) error {
-	body, err := json.Marshal(arguments)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", path, err)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, p.o.APIURL+path, bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("call %s: %w", path, err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json")
+func (p *platform) call(ctx context.Context, method, path, token string, arguments map[string]any, out any) error {
+	header := http.Header{"Accept": {"application/json"}}
 	if token != "" {
-		request.Header.Set("X-Acs-Dingtalk-Access-Token", token)
+		header.Set("X-Acs-Dingtalk-Access-Token", token)
 	}
-	return p.do(p.http, request, path, answer)
+	return p.do(ctx, web.Call{Name: path, Method: method, URL: p.o.APIURL + path, Header: header, Body: arguments}, out)
 }
 
-// do makes a request and decodes the answer.
-func (p *platform) do(client *http.Client, request *http.Request, path string, answer any) error {
-	response, err := client.Do(request)
+// do makes a call and decodes the answer.
+func (p *platform) do(ctx context.Context, call web.Call, out any) error {
+	answer, err := p.web.Do(ctx, call)
 	if err != nil {
-		return &remote.Error{Service: Name, Err: fmt.Errorf("%s: %w", path, remote.WithoutURL(err))}
+		return err
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if response.StatusCode != http.StatusOK {
-		return failure(path, response, body)
+	if answer.Status != http.StatusOK {
+		return failure(answer)
 	}
-	if err == nil {
-		err = json.Unmarshal(body, answer)
-	}
-	if err != nil {
-		return &remote.Error{Service: Name, Err: fmt.Errorf("%s: read the answer: %w", path, err)}
-	}
-	return nil
+	return answer.Decode(out)
 }
 
 var (
@@ -111,13 +81,13 @@ var (
 	errNoCard = errors.New("there is no card with this ID")
 )
 
-// failure returns the error of a response. DingTalk names its errors by codes such as
+// failure returns the error that an answer reports. DingTalk names its errors by codes such as
 // Forbidden.AccessDenied.QpsLimitForAppkeyAndApi, which differ between methods, so they are
 // recognized by what is in them.
-func failure(path string, response *http.Response, body []byte) error {
+func failure(answer *web.Answer) error {
 	var said struct{ Code, Message string }
-	_ = json.Unmarshal(body, &said) // what is not DingTalk's has no code
-	failed := remote.Rejected(Name, response, fmt.Sprintf("%s: %s: %s", path, cmp.Or(said.Code, "no code"), cmp.Or(said.Message, "no further explanation")))
+	_ = json.Unmarshal(answer.Body, &said) // what is not DingTalk's has no code
+	failed := answer.Refused(fmt.Errorf("%s: %s", cmp.Or(said.Code, "no code"), cmp.Or(said.Message, "no further explanation")))
 	code := strings.ToLower(said.Code)
 	has := func(parts ...string) bool {
 		for _, part := range parts {
@@ -142,7 +112,7 @@ func failure(path string, response *http.Response, body []byte) error {
 	case has("conversation", "robot", "staff", "user") && has("notexist", "not.exist", "notfound", "not.found", "invalid", "dismiss"):
 		wrap(http.StatusBadRequest, channels.ErrGone)
 	case failed.Permanent() && (said.Code == "" || has("accessdenied", "forbidden", "invalidclient", "appkey", "secret")):
-		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
+		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, web.OperatorDelay
 		failed.Err = fmt.Errorf("%w; check the app's credentials and permissions", failed.Err)
 	}
 	return failed

@@ -10,13 +10,13 @@ package dingtalk
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/chat/markdown"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 )
 
 // textLimit is the length of a message, in characters.
@@ -45,8 +45,8 @@ func New(o Options) (*Channel, error) {
 // platform is DingTalk as a [chat.Platform].
 type platform struct {
 	o      Options
-	http   *http.Client
-	files  *http.Client
+	web    *web.Client
+	files  *web.Files
 	token  chat.Token
 	limits chat.Limiter
 	notes  channels.Store // nil: cards have no buttons
@@ -56,7 +56,8 @@ type platform struct {
 
 func newPlatform(o Options) *platform {
 	p := &platform{
-		o: o, http: newHTTP(o, callTimeout), files: newHTTP(o, fileTimeout), limits: chat.Limiter{Service: Name, Patience: patience}, silent: maxSilence,
+		o: o, web: web.NewClient(Name, callTimeout, maxAnswer), files: web.NewFiles(Name, "DingTalk", fileTimeout, o.trusts),
+		limits: chat.Limiter{Service: Name, Patience: patience}, silent: maxSilence,
 	}
 	p.token.Fetch = p.fetchToken
 	return p

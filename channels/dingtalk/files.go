@@ -1,16 +1,14 @@
 package dingtalk
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -25,31 +23,12 @@ func (p *platform) Fetch(ctx context.Context, f domain.File) (io.ReadCloser, err
 	}
 	err := p.api(ctx, http.MethodPost, "/v1.0/robot/messageFiles/download", "", map[string]any{"downloadCode": f.ID, "robotCode": p.o.RobotCode}, &place)
 	if failed := remote.As(err); failed != nil && failed.Permanent() {
-		return nil, chat.Unreadable("is no longer available from DingTalk")
+		return nil, chat.Unreadable("is no longer stored by DingTalk")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !p.o.trusts(place.URL) {
-		return nil, chat.Unreadable("is not stored by DingTalk")
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, place.URL, http.NoBody)
-	if err != nil {
-		return nil, chat.Unreadable("has no valid address")
-	}
-	response, err := p.files.Do(request)
-	if err != nil {
-		return nil, &remote.Error{Service: Name, Err: fmt.Errorf("download: %w", remote.WithoutURL(err))}
-	}
-	if response.StatusCode != http.StatusOK {
-		failed := remote.Rejected(Name, response, "download: "+http.StatusText(response.StatusCode))
-		_ = response.Body.Close()
-		if failed.Permanent() {
-			return nil, chat.Unreadable("is no longer available from DingTalk")
-		}
-		return nil, failed
-	}
-	return response.Body, nil
+	return p.files.Open(ctx, place.URL)
 }
 
 // upload stores a file at DingTalk and returns its ID.
@@ -62,27 +41,17 @@ func (p *platform) upload(ctx context.Context, name string, isImage bool, conten
 	if isImage {
 		kind = "image"
 	}
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	field, err := form.CreateFormFile("media", name)
-	if err == nil {
-		_, err = field.Write(content)
-	}
-	if err = errors.Join(err, form.Close()); err != nil {
-		return "", fmt.Errorf("encode the file: %w", err)
-	}
-	query := url.Values{"access_token": {token}, "type": {kind}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.o.UploadURL+"/media/upload?"+query.Encode(), &body)
-	if err != nil {
-		return "", errors.New("channels.dingtalk.upload_url is not a URL")
-	}
-	request.Header.Set("Content-Type", form.FormDataContentType())
 	var stored struct {
 		Code    int    `json:"errcode"`
 		Message string `json:"errmsg"`
 		ID      string `json:"media_id"`
 	}
-	if err := p.do(p.files, request, "/media/upload", &stored); err != nil {
+	query := url.Values{"access_token": {token}, "type": {kind}}
+	err = p.do(ctx, web.Call{
+		Name: "/media/upload", Method: http.MethodPost, URL: p.o.UploadURL + "/media/upload?" + query.Encode(), Timeout: fileTimeout,
+		Form: &web.Form{Field: "media", Name: name, Content: content},
+	}, &stored)
+	if err != nil {
 		return "", err
 	}
 	switch stored.Code {

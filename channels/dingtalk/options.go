@@ -43,9 +43,8 @@ func (o Options) withDefaults() Options {
 
 // trusts reports whether an address that DingTalk's API named may be called: over TLS, or
 // on the API's own host.
-func (o Options) trusts(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil {
+func (o Options) trusts(u *url.URL) bool {
+	if u.Host == "" || u.User != nil {
 		return false
 	}
 	own, err := url.Parse(o.APIURL)

@@ -130,7 +130,7 @@ func TestASilentConnectionIsGivenUp(t *testing.T) {
 	s := open(t, nil)
 	dingtalk.SetPace(s.channel, fast, 30*time.Millisecond)
 	s.run()
-	time.Sleep(150 * time.Millisecond)
+	s.await(func() bool { return s.Pings() > 10 })
 	require.Equal(t, 1, s.Calls(dingtalktest.OpenStream), "pings keep it alive")
 }
 

@@ -237,7 +237,7 @@ func TestFiles(t *testing.T) {
 		noted = append(noted, enriched.Notes...)
 	}
 	require.Equal(t, map[string]string{"notes.txt": "hello"}, saved)
-	require.Equal(t, []string{"big.txt is larger than 1 MB", "old.txt is no longer available from DingTalk"}, noted)
+	require.Equal(t, []string{"big.txt is larger than 1 MB", "old.txt is no longer stored by DingTalk"}, noted)
 }
 
 func TestCheck(t *testing.T) {

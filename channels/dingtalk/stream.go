@@ -13,6 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -59,10 +60,8 @@ type answer struct {
 type connection struct {
 	*platform
 	in      chat.Inbox
-	socket  *websocket.Conn
+	socket  *web.Socket
 	leaving func() // called when DingTalk announces the end of the connection
-
-	mu sync.Mutex // of writes
 }
 
 // Receive implements [chat.Platform]. When DingTalk announces the end of a connection,
@@ -118,7 +117,7 @@ func (p *platform) connect(ctx, open context.Context, in chat.Inbox, renew func(
 }
 
 // dial asks for a ticket, which is for one connection, and uses it.
-func (p *platform) dial(ctx context.Context) (*websocket.Conn, error) {
+func (p *platform) dial(ctx context.Context) (*web.Socket, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var place struct{ Endpoint, Ticket string }
@@ -129,23 +128,15 @@ func (p *platform) dial(ctx context.Context) (*websocket.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !p.o.trusts(place.Endpoint) {
+	at, err := url.Parse(place.Endpoint)
+	if err != nil || !p.o.trusts(at) {
 		return nil, &remote.Error{Service: Name, Err: errors.New("the address of the stream is not one of DingTalk's")}
 	}
-	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTimeout}
-	socket, response, err := dialer.DialContext(ctx, place.Endpoint+"?ticket="+url.QueryEscape(place.Ticket), nil)
-	if response != nil {
-		_ = response.Body.Close()
-	}
-	if err != nil {
-		return nil, &remote.Error{Service: Name, Err: fmt.Errorf("open the stream: %w", remote.WithoutURL(err))}
-	}
-	return socket, nil
+	return web.Dial(ctx, Name, place.Endpoint+"?ticket="+url.QueryEscape(place.Ticket), maxFrame)
 }
 
 // read handles frames until the connection ends.
 func (c *connection) read(ctx context.Context) error {
-	c.socket.SetReadLimit(maxFrame)
 	alive := func() { _ = c.socket.SetReadDeadline(time.Now().Add(c.silent)) }
 	alive()
 	c.socket.SetPongHandler(func(string) error {
@@ -241,10 +232,7 @@ func (c *connection) answer(f *frame, code int, data string) {
 	if code != http.StatusOK {
 		message = "not accepted"
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_ = c.socket.SetWriteDeadline(time.Now().Add(sendTimeout))
-	err := c.socket.WriteJSON(answer{
+	err := c.socket.Send(answer{
 		Code: code, Headers: map[string]string{"contentType": "application/json", "messageId": f.Headers.MessageID}, Message: message, Data: data,
 	})
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,13 +13,13 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 const (
 	maxFrame     = 64 << 20 // bytes: a large server with its channels and members is one
 	helloTimeout = 30 * time.Second
-	writeTimeout = 10 * time.Second
 )
 
 // The kinds of frames.
@@ -56,10 +55,9 @@ func frameOf(op int, data any) frame {
 
 // connection is a connection to the gateway.
 type connection struct {
-	ws      *websocket.Conn
-	alive   atomic.Bool // the last heartbeat was answered
-	writing sync.Mutex
-	failed  atomic.Pointer[error] // why we closed it
+	ws     *web.Socket
+	alive  atomic.Bool           // the last heartbeat was answered
+	failed atomic.Pointer[error] // why we closed it
 }
 
 func dial(ctx context.Context, address string) (*connection, error) {
@@ -67,17 +65,10 @@ func dial(ctx context.Context, address string) (*connection, error) {
 	if err != nil {
 		return nil, &remote.Error{Service: Name, Err: err}
 	}
-	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: helloTimeout}
-	ws, response, err := dialer.DialContext(ctx, address, nil)
+	ws, err := web.Dial(ctx, Name, address, maxFrame)
 	if err != nil {
-		failed := &remote.Error{Service: Name, Err: fmt.Errorf("connect to the gateway: %w", err)}
-		if response != nil {
-			_ = response.Body.Close() // it has no body
-			failed.Status, failed.RetryAfter = http.StatusBadGateway, remote.RetryAfter(response.Header, time.Now())
-		}
-		return nil, failed
+		return nil, err
 	}
-	ws.SetReadLimit(maxFrame)
 	return &connection{ws: ws}, nil
 }
 
@@ -159,14 +150,7 @@ func (c *connection) heartbeat(g *gateway) error {
 	return c.write(frameOf(opHeartbeat, g.session.seq.Load()))
 }
 
-func (c *connection) write(f frame) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if err := c.ws.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-		return err
-	}
-	return c.ws.WriteJSON(f)
-}
+func (c *connection) write(f frame) error { return c.ws.Send(f) }
 
 func (c *connection) read() (f frame, err error) {
 	_, data, err := c.ws.ReadMessage()

@@ -4,19 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 const (
-	maxProblem = 64 << 10 // bytes of an answer that reports a failure
-	// operatorDelay is the delay of the next attempt while the operator has to fix the bot.
-	operatorDelay = 30 * time.Second
 	// Discord bans an address for 10,000 calls with an invalid answer in 10 minutes.
 	invalidWindow = 10 * time.Minute
 	maxInvalid    = 5_000
@@ -33,30 +30,27 @@ const (
 var errWrongToken = errors.New("channels.discord.token is not valid")
 
 // failure returns the error of an answer that reports one.
-func (p *platform) failure(r request, response *http.Response) error {
+func (p *platform) failure(got *web.Answer) error {
 	var answer problem
-	body, _ := io.ReadAll(io.LimitReader(response.Body, maxProblem)) // what was read of it may say enough
-	parsed := json.Unmarshal(body, &answer) == nil && (answer.Code != 0 || answer.Message != "")
-	failed := remote.Rejected(Name, response, "")
-	failed.Err = fmt.Errorf("%s: %w", r.bucket(), failed.Err)
-	if parsed {
-		failed.Err = fmt.Errorf("%s: %w", r.bucket(), answer)
+	var why error
+	if json.Unmarshal(got.Body, &answer) == nil && (answer.Code != 0 || answer.Message != "") {
+		why = answer
 	}
-	switch status := response.StatusCode; {
+	failed := got.Refused(why)
+	switch status := got.Status; {
 	case status == http.StatusTooManyRequests:
 		failed.RetryAfter = max(failed.RetryAfter, time.Duration(min(answer.RetryAfter, 86400)*float64(time.Second)))
-		if answer.Global || response.Header.Get("X-RateLimit-Global") != "" {
+		if answer.Global || got.Header.Get("X-RateLimit-Global") != "" {
 			p.limits.Hold("", "", failed.RetryAfter)
 		}
-		if response.Header.Get("X-RateLimit-Scope") != "shared" {
+		if got.Header.Get("X-RateLimit-Scope") != "shared" {
 			p.invalid.add()
 		}
 	case status == http.StatusUnauthorized:
 		p.invalid.add()
-		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
+		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, web.OperatorDelay
 		failed.Err = fmt.Errorf("%w: %w", failed.Err, errWrongToken)
-	case !parsed && failed.Permanent(), status < http.StatusBadRequest: // Discord itself answers in JSON: this is a proxy, or a ban of the address
-		failed.Status, failed.RetryAfter = http.StatusBadGateway, max(failed.RetryAfter, operatorDelay)
+	case why == nil: // Discord itself answers in JSON: this is a proxy, or a ban of the address
 	case status == http.StatusForbidden, status == http.StatusNotFound && answer.Code != unknownMessage:
 		if status == http.StatusForbidden {
 			p.invalid.add()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 )
 
 const (
@@ -30,8 +31,8 @@ type identity struct {
 type platform struct {
 	o     Options
 	log   *slog.Logger
-	web   *http.Client
-	files *http.Client
+	web   *web.Client
+	files *web.Files
 
 	limits    chat.Limiter
 	invalid   invalidCalls
@@ -56,8 +57,9 @@ type timing struct {
 func newPlatform(o Options) *platform {
 	return &platform{
 		o: o, log: o.Logger, limits: chat.Limiter{Service: Name, Patience: patience}, announced: directory{channels: map[string]channel{}},
-		web: newHTTP(callTimeout), files: newHTTP(fileTimeout), unmarked: map[string]bool{},
-		timing: timing{deferral: 1500 * time.Millisecond, save: time.Second, identify: 5 * time.Second, operator: 5 * time.Minute, overlap: time.Minute},
+		web: web.NewClient(Name, callTimeout, maxAnswer), files: web.NewFiles(Name, "Discord", fileTimeout, web.Hosts(fileHosts, o.APIURL)),
+		unmarked: map[string]bool{},
+		timing:   timing{deferral: 1500 * time.Millisecond, save: time.Second, identify: 5 * time.Second, operator: 5 * time.Minute, overlap: time.Minute},
 	}
 }
 

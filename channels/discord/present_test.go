@@ -2,7 +2,6 @@ package discord_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,7 +75,6 @@ func TestTypingOnlyWhileATurnRuns(t *testing.T) {
 	require.Eventually(t, func() bool { return len(b.Calls("POST", "/typing")) == 1 }, deadline, tick)
 	b.channel.Conclude(turn, false, true)
 	b.channel.Wait(b.ctx)
-	time.Sleep(20 * time.Millisecond)
 	require.Len(t, b.Calls("POST", "/typing"), 1)
 	require.Empty(t, b.Calls("PUT", "/@me"))
 }

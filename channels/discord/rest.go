@@ -1,19 +1,17 @@
 package discord
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/build"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -21,7 +19,7 @@ import (
 const (
 	defaultAPI  = "https://discord.com/api/v10"
 	callTimeout = 30 * time.Second
-	fileTimeout = 5 * time.Minute // of a download
+	fileTimeout = 5 * time.Minute // of an upload or a download
 	maxAnswer   = 16 << 20        // bytes of an answer
 )
 
@@ -58,11 +56,6 @@ func (r request) path() string {
 	return path
 }
 
-// newHTTP returns a client that follows no redirect: the token is for one host.
-func newHTTP(timeout time.Duration) *http.Client {
-	return &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-}
-
 // call makes one attempt at a call and decodes the answer, if that is not nil. Its error is
 // a [remote.Error]. It waits briefly while Discord asked to wait with such calls; if that is
 // too long, it is not made and the error says how long.
@@ -71,65 +64,33 @@ func (p *platform) call(ctx context.Context, r request, answer any) error {
 		if err := p.invalid.check(); err != nil {
 			return err
 		}
-		response, err := p.attempt(ctx, r)
-		if err != nil {
-			return &remote.Error{Service: Name, Err: fmt.Errorf("%s: %w", r.bucket(), remote.WithoutURL(err))}
+		call := web.Call{Name: r.bucket(), Method: r.method, URL: p.o.APIURL + r.path(), Body: r.body, Header: http.Header{
+			"Authorization": {"Bot " + p.o.Token}, "User-Agent": {"DiscordBot (https://github.com/holdfast-ai/holdfast, " + build.Version + ")"},
+		}}
+		if r.file != "" {
+			payload, err := json.Marshal(r.body)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.bucket(), err)
+			}
+			call.Form = &web.Form{Fields: map[string]string{"payload_json": string(payload)}, Field: "files[0]", Name: r.file, Content: r.data}
+			call.Timeout = fileTimeout
 		}
-		defer response.Body.Close()
-		if response.Header.Get("X-RateLimit-Remaining") == "0" {
-			reset := http.Header{"Retry-After": response.Header.Values("X-RateLimit-Reset-After")}
+		got, err := p.web.Do(ctx, call)
+		if err != nil {
+			return err
+		}
+		if got.Header.Get("X-RateLimit-Remaining") == "0" {
+			reset := http.Header{"Retry-After": got.Header.Values("X-RateLimit-Reset-After")}
 			p.limits.Hold(r.bucket(), r.major(), remote.RetryAfter(reset, time.Now()))
 		}
-		if response.StatusCode >= http.StatusMultipleChoices {
-			return p.failure(r, response)
+		if !got.OK() {
+			return p.failure(got)
 		}
-		if answer == nil || response.StatusCode == http.StatusNoContent {
+		if got.Status == http.StatusNoContent {
 			return nil
 		}
-		if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
-			return &remote.Error{Service: Name, Err: fmt.Errorf("%s: read the answer: %w", r.bucket(), err)}
-		}
-		return nil
+		return got.Decode(answer)
 	})
-}
-
-func (p *platform) attempt(ctx context.Context, r request) (*http.Response, error) {
-	body, kind, err := r.encode()
-	if err != nil {
-		return nil, err
-	}
-	call, err := http.NewRequestWithContext(ctx, r.method, p.o.APIURL+r.path(), body)
-	if err != nil {
-		return nil, err
-	}
-	call.Header.Set("Authorization", "Bot "+p.o.Token)
-	call.Header.Set("User-Agent", "DiscordBot (https://github.com/holdfast-ai/holdfast, "+build.Version+")")
-	if kind != "" {
-		call.Header.Set("Content-Type", kind)
-	}
-	return p.web.Do(call)
-}
-
-// encode returns the body of a request and its media type.
-func (r request) encode() (io.Reader, string, error) {
-	if r.body == nil {
-		return http.NoBody, "", nil
-	}
-	encoded, err := json.Marshal(r.body)
-	if err != nil || r.file == "" {
-		return bytes.NewReader(encoded), "application/json", err
-	}
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
-	payload, err := w.CreateFormField("payload_json")
-	if err == nil {
-		_, err = payload.Write(encoded)
-	}
-	file, err2 := w.CreateFormFile("files[0]", r.file)
-	if err2 == nil {
-		_, err2 = file.Write(r.data)
-	}
-	return &form, w.FormDataContentType(), cmp.Or(err, err2, w.Close())
 }
 
 // problem is Discord's answer to a call that failed.

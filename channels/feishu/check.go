@@ -56,7 +56,7 @@ func bounded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 
 // failed returns why a call with the app's ID and secret failed.
 func (p *platform) failed(err error) chat.Finding {
-	hint := misconfigured[code(err)]
+	hint := codes.Operator[code(err)]
 	switch {
 	case hint != "":
 		return chat.Failed("check the app in the developer console, and channels.feishu.app_id, app_secret and domain", "%s (%d)", hint, code(err))

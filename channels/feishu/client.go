@@ -1,17 +1,15 @@
 package feishu
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -23,22 +21,16 @@ const (
 
 // client makes calls of the Open API as the app.
 type client struct {
-	base    string
-	appID   string
-	secret  string
-	http    *http.Client
-	files   *http.Client
-	token   chat.Token
-	limits  chat.Limiter
-	service string // names the platform in errors
+	base   string
+	appID  string
+	secret string
+	web    *web.Client
+	token  chat.Token
+	limits chat.Limiter
 }
 
 func newClient(o Options) *client {
-	c := &client{
-		base: o.base(), appID: o.AppID, secret: o.AppSecret, service: Name,
-		http: &http.Client{Timeout: callTimeout}, files: &http.Client{Timeout: fileTimeout},
-		limits: chat.Limiter{Service: Name},
-	}
+	c := &client{base: o.base(), appID: o.AppID, secret: o.AppSecret, web: web.NewClient(Name, callTimeout, maxAnswer), limits: chat.Limiter{Service: Name}}
 	c.token.Fetch = c.fetchToken
 	return c
 }
@@ -50,101 +42,70 @@ type request struct {
 	path   string
 	query  url.Values
 	body   any // sent as JSON; nil: none
-	form   *form
+	form   *web.Form
 	chat   string // whose rate limit the call counts against; empty: none
 	public bool   // it is made without a token
 }
 
-// form is a body that is not JSON.
-type form struct {
-	kind    string // content type
-	content []byte
-}
-
 // call makes a call and decodes the whole answer. Its error is a [remote.Error]. While the
 // platform asked to wait with such calls, the error says for how long.
-func (c *client) call(ctx context.Context, r request, answer any) error {
+func (c *client) call(ctx context.Context, r request, out any) error {
 	return c.limits.Do(ctx, r.name, r.chat, r.chat != "", func(ctx context.Context) error {
-		response, err := c.open(ctx, r)
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		if answer == nil {
-			return nil
-		}
-		if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
-			return &remote.Error{Service: c.service, Err: fmt.Errorf("%s: read the answer: %w", r.name, err)}
-		}
-		return nil
+		return c.attempt(ctx, r, func(call web.Call) error {
+			answer, err := c.web.Do(ctx, call)
+			if err != nil {
+				return err
+			}
+			if err := refusal(answer); err != nil {
+				return err
+			}
+			return answer.Decode(out)
+		})
 	})
 }
 
-// open makes a call and returns its response if it succeeded. A token that is refused is
-// replaced once.
-func (c *client) open(ctx context.Context, r request) (*http.Response, error) {
-	response, token, err := c.attempt(ctx, r)
-	if badToken[code(err)] {
-		c.token.Reject(token)
-		response, _, err = c.attempt(ctx, r)
-	}
+// download opens the file at a path.
+func (c *client) download(ctx context.Context, path string) (response *http.Response, err error) {
+	err = c.limits.Do(ctx, "download a file", "", false, func(ctx context.Context) error {
+		return c.attempt(ctx, request{name: "download a file", path: path}, func(call web.Call) error {
+			if response, err = c.web.Open(ctx, call); err != nil || response.StatusCode == http.StatusOK { //nolint:bodyclose // the caller closes it
+				return err
+			}
+			answer, err := c.web.Read(call, response)
+			if err != nil {
+				return err
+			}
+			return refusal(answer)
+		})
+	})
 	return response, err
 }
 
-func (c *client) attempt(ctx context.Context, r request) (response *http.Response, token string, err error) {
-	if !r.public {
-		if token, err = c.token.Get(ctx); err != nil {
-			return nil, "", err
-		}
-	}
-	call, err := c.build(ctx, r, token)
-	if err != nil {
-		return nil, token, fmt.Errorf("%s: %w", r.name, err)
-	}
-	via := c.http
-	if r.form != nil || r.name == methodDownload {
-		via = c.files
-	}
-	response, err = via.Do(call)
-	if err != nil {
-		return nil, token, &remote.Error{Service: c.service, Err: fmt.Errorf("%s: %w", r.name, remote.WithoutURL(err))}
-	}
-	if err := c.refusal(r.name, response); err != nil {
-		return nil, token, errors.Join(err, response.Body.Close())
-	}
-	return response, token, nil
-}
-
-func (c *client) build(ctx context.Context, r request, token string) (*http.Request, error) {
-	verb, kind, body := http.MethodGet, "", []byte(nil)
-	if r.verb != "" {
-		verb = r.verb
-	}
-	switch {
-	case r.form != nil:
-		kind, body = r.form.kind, r.form.content
-	case r.body != nil:
-		encoded, err := json.Marshal(r.body)
-		if err != nil {
-			return nil, err
-		}
-		kind, body = "application/json; charset=utf-8", encoded
-	}
-	address := c.base + r.path
+// attempt makes a call; once more with another token if the first is refused.
+func (c *client) attempt(ctx context.Context, r request, do func(web.Call) error) error {
+	call := web.Call{Name: r.name, Method: cmp.Or(r.verb, http.MethodGet), URL: c.base + r.path, Body: r.body, Form: r.form}
 	if len(r.query) > 0 {
-		address += "?" + r.query.Encode()
+		call.URL += "?" + r.query.Encode()
 	}
-	call, err := http.NewRequestWithContext(ctx, verb, address, bytes.NewReader(body))
-	if err != nil {
-		return nil, remote.WithoutURL(err)
+	if r.form != nil {
+		call.Timeout = fileTimeout
 	}
-	if kind != "" {
-		call.Header.Set("Content-Type", kind)
+	if r.public {
+		return do(call)
 	}
-	if token != "" {
-		call.Header.Set("Authorization", "Bearer "+token)
+	var err error
+	for range 2 {
+		token, failed := c.token.Get(ctx)
+		if failed != nil {
+			return failed
+		}
+		call.Header = http.Header{"Authorization": {"Bearer " + token}}
+		if err = do(call); !badToken[code(err)] {
+			return err
+		}
+		c.token.Reject(token)
 	}
-	return call, nil
+	return err
 }
 
 // fetchToken gets an access token for the app in its own tenant.
@@ -158,7 +119,7 @@ func (c *client) fetchToken(ctx context.Context) (string, time.Duration, error) 
 		body: map[string]string{"app_id": c.appID, "app_secret": c.secret},
 	}, &answer)
 	if err == nil && answer.Token == "" {
-		err = &remote.Error{Service: c.service, Err: errors.New("tenant access token: the answer has none")}
+		err = &remote.Error{Service: Name, Err: errors.New("tenant access token: the answer has none")}
 	}
 	return answer.Token, time.Duration(answer.Expire) * time.Second, err
 }

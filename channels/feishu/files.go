@@ -1,24 +1,22 @@
 package feishu
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"path"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 const (
-	methodDownload = "download a file"
-	maxPicture     = 10 << 20 // bytes of a picture that is sent
-	maxFile        = 30 << 20 // bytes of another file
+	maxPicture = 10 << 20 // bytes of a picture that is sent
+	maxFile    = 30 << 20 // bytes of another file
 )
 
 // pictures are the extensions that are shown as pictures; fileTypes are the platform's types
@@ -38,7 +36,7 @@ func (p *platform) postFile(ctx context.Context, at chat.Place, msg chat.Message
 	}
 	extension := strings.ToLower(path.Ext(msg.File))
 	if pictures[extension] && len(msg.Content) <= maxPicture {
-		key, err := p.upload(ctx, "/open-apis/im/v1/images", "image", msg, [2]string{"image_type", "message"})
+		key, err := p.upload(ctx, "/open-apis/im/v1/images", "image", msg, map[string]string{"image_type": "message"})
 		if err != nil {
 			return "", err
 		}
@@ -51,7 +49,7 @@ func (p *platform) postFile(ctx context.Context, at chat.Place, msg chat.Message
 	if kind == "" {
 		kind = "stream"
 	}
-	key, err := p.upload(ctx, "/open-apis/im/v1/files", "file", msg, [2]string{"file_type", kind}, [2]string{"file_name", msg.File})
+	key, err := p.upload(ctx, "/open-apis/im/v1/files", "file", msg, map[string]string{"file_type": kind, "file_name": msg.File})
 	if err != nil {
 		return "", err
 	}
@@ -66,25 +64,14 @@ func (p *platform) postFile(ctx context.Context, at chat.Place, msg chat.Message
 }
 
 // upload uploads a file and returns its key.
-func (p *platform) upload(ctx context.Context, path, field string, msg chat.Message, values ...[2]string) (string, error) {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	for _, v := range values {
-		_ = w.WriteField(v[0], v[1]) // a buffer takes everything
-	}
-	part, err := w.CreateFormFile(field, msg.File)
-	if err != nil {
-		return "", err
-	}
-	_, _ = part.Write(msg.Content)
-	_ = w.Close()
+func (p *platform) upload(ctx context.Context, path, field string, msg chat.Message, fields map[string]string) (string, error) {
 	var answer struct {
 		Data struct {
 			Image string `json:"image_key"`
 			File  string `json:"file_key"`
 		} `json:"data"`
 	}
-	r := request{name: "upload a file", verb: http.MethodPost, path: path, form: &form{w.FormDataContentType(), b.Bytes()}}
+	r := request{name: "upload a file", verb: http.MethodPost, path: path, form: &web.Form{Fields: fields, Field: field, Name: msg.File, Content: msg.Content}}
 	if err := p.call(ctx, r, &answer); err != nil {
 		return "", err
 	}
@@ -128,10 +115,7 @@ func (p *platform) fetch(ctx context.Context, f domain.File) (response *http.Res
 	if !strings.HasPrefix(f.URL, "/open-apis/im/v1/messages/") {
 		return nil, chat.Unreadable("is not stored by Feishu")
 	}
-	err = p.limits.Do(ctx, methodDownload, "", false, func(ctx context.Context) (err error) {
-		response, err = p.open(ctx, request{name: methodDownload, path: f.URL}) //nolint:bodyclose // the caller closes it
-		return err
-	})
+	response, err = p.download(ctx, f.URL) //nolint:bodyclose // the caller closes it
 	if why := unreadable[code(err)]; why != "" {
 		return nil, chat.Unreadable(why)
 	}

@@ -33,6 +33,7 @@ type rig struct {
 	channel *feishu.Channel
 	backend *channeltest.Backend
 	log     *logbook
+	end     func()       // has Run end
 	stop    func() error // ends Run and returns its error; nil if it does not run
 }
 
@@ -111,6 +112,7 @@ func (r *rig) run() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- r.channel.Run(ctx, r.backend) }()
+	r.end = cancel
 	r.stop = sync.OnceValue(func() error {
 		cancel()
 		return <-ended

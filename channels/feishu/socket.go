@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -46,7 +47,7 @@ func (p *platform) endpoint(ctx context.Context) (*url.URL, error) {
 		body: map[string]string{"AppID": p.appID, "AppSecret": p.secret},
 	}, &answer)
 	if failed := remote.As(err); failed != nil && failed.Permanent() {
-		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
+		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, web.OperatorDelay
 	}
 	if err != nil {
 		return nil, err

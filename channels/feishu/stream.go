@@ -122,7 +122,7 @@ func (p *platform) editStreaming(ctx context.Context, at chat.Place, id string, 
 	if err == nil {
 		c.took(msg)
 	}
-	if answered := code(err) != 0 && !limited[code(err)]; answered || err == nil && !msg.Draft {
+	if answered := code(err) != 0 && !codes.Limited[code(err)]; answered || err == nil && !msg.Draft {
 		p.cards.drop(id)
 		return !answered, err
 	}

@@ -1,17 +1,13 @@
 package qq
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/internal/remote"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 )
 
 const (
@@ -29,7 +25,13 @@ func (p *platform) call(ctx context.Context, method, path, chat string, in, out 
 		if err != nil {
 			return err
 		}
-		answer, err := p.request(ctx, method, p.o.APIURL+path, "QQBot "+token, in)
+		call := web.Call{
+			Name: name, Method: method, URL: p.o.APIURL + path, Body: in, Header: http.Header{"Authorization": {"QQBot " + token}, "X-Union-Appid": {p.o.AppID}},
+		}
+		if name == "files" {
+			call.Timeout = fileTimeout
+		}
+		answer, err := p.web.Do(ctx, call)
 		if err != nil {
 			return err
 		}
@@ -37,71 +39,11 @@ func (p *platform) call(ctx context.Context, method, path, chat string, in, out 
 			if refusal.isAboutToken() {
 				p.token.Reject(token)
 			}
-			return refusal.failure(name, answer)
+			return refusal.failure(answer)
 		}
-		return decode(name, answer.body, out)
+		return answer.Decode(out)
 	})
 }
-
-// answer is an answer of QQ's.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// request makes a request with JSON. The error is that of the network.
-func (p *platform) request(ctx context.Context, method, address, authorization string, in any) (answer, error) {
-	var body io.Reader = http.NoBody
-	if in != nil {
-		encoded, err := json.Marshal(in)
-		if err != nil {
-			return answer{}, fmt.Errorf("encode a request: %w", err)
-		}
-		body = bytes.NewReader(encoded)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, address, body)
-	if err != nil {
-		return answer{}, networkError(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	if authorization != "" {
-		request.Header.Set("Authorization", authorization)
-		request.Header.Set("X-Union-Appid", p.o.AppID)
-	}
-	client := p.web
-	if strings.HasSuffix(address, "/files") {
-		client = p.files
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return answer{}, networkError(err)
-	}
-	defer response.Body.Close()
-	read, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return answer{}, networkError(err)
-	}
-	return answer{response.StatusCode, response.Header, read}, nil
-}
-
-func networkError(err error) error {
-	return &remote.Error{Service: Name, Err: remote.WithoutURL(err)}
-}
-
-// decode decodes the answer to a call.
-func decode(name string, body []byte, out any) error {
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(body, out); err != nil {
-		return &remote.Error{Service: Name, Status: http.StatusBadGateway, Err: fmt.Errorf("%s: read the answer: %w", name, err)}
-	}
-	return nil
-}
-
-// stay has a redirect reported as an answer: QQ's API has none.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // pathOf returns the path of a chat's resource.
 func pathOf(chat, resource string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -23,13 +24,11 @@ var (
 // connection is one connection to the gateway.
 type connection struct {
 	*gateway
-	socket *websocket.Conn
+	socket *web.Socket
 	cancel context.CancelFunc
 	every  time.Duration // between heartbeats
 	id     string        // the session's; set by the goroutine that reads, before the first event
 	used   string        // the access token
-
-	writing sync.Mutex
 
 	mu     sync.Mutex
 	seen   int64          // the last event
@@ -42,7 +41,6 @@ type connection struct {
 
 // run reads from the connection until it ends.
 func (c *connection) run(ctx context.Context, running *sync.WaitGroup) error {
-	c.socket.SetReadLimit(maxFrame)
 	if err := c.hello(); err != nil {
 		return err
 	}
@@ -87,10 +85,7 @@ func (c *connection) write(op int, data any) error {
 	if err != nil {
 		return fmt.Errorf("encode a frame: %w", err)
 	}
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	_ = c.socket.SetWriteDeadline(time.Now().Add(writeTimeout))
-	return c.socket.WriteJSON(frame{Op: op, Data: encoded})
+	return c.socket.Send(frame{Op: op, Data: encoded})
 }
 
 // hello reads the gateway's first frame.
@@ -258,11 +253,11 @@ func (c *connection) ended(err error) error {
 		c.forget()
 	case code == 4001, code == 4002, code >= 4010 && code <= 4014, code == 4914, code == 4915:
 		c.forget()
-		return &remote.Error{Service: Name, Status: http.StatusServiceUnavailable, RetryAfter: operatorDelay, Err: fmt.Errorf("%s: %w", closeCodes[code], err)}
+		return &remote.Error{Service: Name, Status: http.StatusServiceUnavailable, RetryAfter: web.OperatorDelay, Err: fmt.Errorf("%s: %w", closeCodes[code], err)}
 	case code == 4004, code == 9001, code == 9005: // the token
 		c.token.Reject(c.used)
 	}
-	return networkError(err)
+	return &remote.Error{Service: Name, Err: err}
 }
 
 // closeCodes says what the operator has to fix.

@@ -3,18 +3,14 @@ package qq
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // What file_type may be.
@@ -57,43 +53,5 @@ func (*platform) Describe(_ context.Context, f domain.File) (domain.File, error)
 
 // Fetch implements [chat.Files].
 func (p *platform) Fetch(ctx context.Context, f domain.File) (io.ReadCloser, error) {
-	address, err := url.Parse(f.URL)
-	if err != nil || !p.isMedia(address) {
-		return nil, chat.Unreadable("is not at QQ")
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, http.NoBody)
-	if err != nil {
-		return nil, chat.Unreadable("has no valid address")
-	}
-	response, err := p.files.Do(request)
-	if err != nil {
-		return nil, networkError(err)
-	}
-	if response.StatusCode == http.StatusOK {
-		return response.Body, nil
-	}
-	defer response.Body.Close()
-	switch response.StatusCode {
-	case http.StatusNotFound, http.StatusForbidden, http.StatusGone, http.StatusBadRequest:
-		return nil, chat.Unreadable("is no longer at QQ")
-	}
-	return nil, remote.Rejected(Name, response, "download a file")
-}
-
-// isMedia reports whether QQ keeps files at an address.
-func (p *platform) isMedia(address *url.URL) bool {
-	if api, err := url.Parse(p.o.APIURL); err == nil && address.Scheme == api.Scheme && address.Host == api.Host {
-		return true
-	}
-	host := strings.ToLower(address.Hostname())
-	return address.Scheme == "https" && slices.ContainsFunc(mediaHosts, func(domain string) bool {
-		return host == domain || strings.HasSuffix(host, "."+domain)
-	})
-}
-
-func (p *platform) checkRedirect(request *http.Request, via []*http.Request) error {
-	if len(via) >= 5 || !p.isMedia(request.URL) {
-		return fmt.Errorf("redirected to %s", request.URL.Hostname())
-	}
-	return nil
+	return p.files.Open(ctx, f.URL)
 }

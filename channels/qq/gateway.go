@@ -4,16 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -35,7 +33,6 @@ const (
 	intents      = 1 << 25 // direct messages, and those in groups that mention the bot
 	maxFrame     = 1 << 20
 	helloTimeout = 15 * time.Second
-	writeTimeout = 10 * time.Second
 	maxHeartbeat = 5 * time.Minute
 	// cursorName is the cursor that has the session and the last event that was accepted.
 	cursorName = "session"
@@ -97,12 +94,10 @@ func (g *gateway) connect(ctx context.Context) (err error) {
 	if !strings.HasPrefix(gate.URL, "wss://") && strings.HasPrefix(g.o.APIURL, "https://") {
 		return &remote.Error{Service: Name, Err: errors.New("the gateway's address is not encrypted")}
 	}
-	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: helloTimeout}
-	socket, response, err := dialer.DialContext(ctx, gate.URL, nil)
+	socket, err := web.Dial(ctx, Name, gate.URL, maxFrame)
 	if err != nil {
-		return networkError(fmt.Errorf("connect to the gateway: %w", err))
+		return err
 	}
-	_ = response.Body.Close()
 	c := &connection{gateway: g, socket: socket, done: map[int64]bool{}}
 	ctx, cancel := context.WithCancel(ctx)
 	c.cancel = cancel

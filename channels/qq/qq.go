@@ -17,6 +17,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/chat/markdown"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 )
 
 // Channel is a QQ bot. Safe for concurrent use; only Run is for one caller at a time.
@@ -40,8 +41,8 @@ func New(o Options) (*Channel, error) {
 // platform is QQ as a [chat.Platform].
 type platform struct {
 	o       Options
-	web     *http.Client
-	files   *http.Client
+	web     *web.Client
+	files   *web.Files
 	limits  chat.Limiter
 	token   chat.Token
 	webhook *chat.Webhook // of ModeHTTP
@@ -50,10 +51,10 @@ type platform struct {
 func newPlatform(o Options) *platform {
 	p := &platform{
 		o:      o,
-		web:    &http.Client{Timeout: callTimeout, CheckRedirect: stay},
+		web:    web.NewClient(Name, callTimeout, maxAnswer),
+		files:  web.NewFiles(Name, "QQ", fileTimeout, web.Hosts(mediaHosts, o.APIURL)),
 		limits: chat.Limiter{Service: Name},
 	}
-	p.files = &http.Client{Timeout: fileTimeout, CheckRedirect: p.checkRedirect}
 	p.token.Fetch = p.fetchToken
 	p.webhook = newWebhook(p)
 	return p

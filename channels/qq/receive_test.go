@@ -185,7 +185,7 @@ func TestFilesIn(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"notes.txt": "remember", "a.png": "\x89PNG"}, saved)
-	require.Equal(t, []string{"secret.txt is not at QQ", "evil.txt is not at QQ", "lost.txt is no longer at QQ"}, got.Notes)
+	require.Equal(t, []string{"secret.txt is not stored by QQ", "evil.txt is not stored by QQ", "lost.txt is no longer stored by QQ"}, got.Notes)
 
 	b.Fail("media", 1, qqtest.Fault{Status: 503})
 	_, err = b.channel.Fetch(b.ctx, msg.Files[0])

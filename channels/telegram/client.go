@@ -1,17 +1,15 @@
 package telegram
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime/multipart"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -28,14 +26,15 @@ const (
 type client struct {
 	base  string
 	token string
-	http  *http.Client
+	web   *web.Client
+	store *web.Files
 }
 
 func newClient(o Options) client {
-	return client{base: o.apiURL(), token: o.Token, http: &http.Client{
-		// A redirect would pass the token on in the Referer.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return client{
+		base: o.apiURL(), token: o.Token, web: web.NewClient(Name, callTimeout, answerLimit),
+		store: web.NewFiles(Name, "Telegram", fileTimeout, web.Hosts(nil, o.apiURL())),
+	}
 }
 
 // args are the parameters of a call.
@@ -51,17 +50,12 @@ func (c client) callFor(ctx context.Context, timeout time.Duration, method strin
 	if a == nil {
 		a = args{}
 	}
-	body, err := json.Marshal(a)
-	if err != nil {
-		return fmt.Errorf("%s: %w", method, err)
-	}
-	return c.send(ctx, timeout, method, "application/json", body, result)
+	return c.send(ctx, method, web.Call{Body: a, Timeout: timeout}, result)
 }
 
-// upload makes a call that sends a file. The other parameters are strings.
+// upload makes a call that sends a file.
 func (c client) upload(ctx context.Context, method string, a args, field, name string, content []byte, result any) error {
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
+	fields := map[string]string{}
 	for key, value := range a {
 		text, is := value.(string)
 		if !is {
@@ -71,15 +65,9 @@ func (c client) upload(ctx context.Context, method string, a args, field, name s
 			}
 			text = string(encoded)
 		}
-		_ = form.WriteField(key, text) // a buffer takes everything
+		fields[key] = text
 	}
-	part, err := form.CreateFormFile(field, name)
-	if err != nil {
-		return fmt.Errorf("%s: %w", method, err)
-	}
-	_, _ = part.Write(content)
-	_ = form.Close()
-	return c.send(ctx, fileTimeout, method, form.FormDataContentType(), body.Bytes(), result)
+	return c.send(ctx, method, web.Call{Form: &web.Form{Fields: fields, Field: field, Name: name, Content: content}, Timeout: fileTimeout}, result)
 }
 
 // answer is what Telegram answers every call with.
@@ -94,55 +82,38 @@ type answer struct {
 	} `json:"parameters"`
 }
 
-func (c client) send(ctx context.Context, timeout time.Duration, method, contentType string, body []byte, result any) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/bot"+c.token+"/"+method, bytes.NewReader(body))
+func (c client) send(ctx context.Context, method string, call web.Call, result any) error {
+	call.Name, call.Method, call.URL = method, http.MethodPost, c.base+"/bot"+c.token+"/"+method
+	got, err := c.web.Do(ctx, call)
 	if err != nil {
-		return c.failed(method, 0, err)
+		return c.redacted(err)
 	}
-	request.Header.Set("Content-Type", contentType)
-	response, err := c.http.Do(request)
-	if err != nil {
-		return c.failed(method, 0, err)
-	}
-	defer response.Body.Close()
 	var a answer
-	if err := json.NewDecoder(io.LimitReader(response.Body, answerLimit)).Decode(&a); err != nil {
-		return c.notTelegram(method, response.StatusCode, err)
-	}
-	if !a.OK {
-		return c.refused(method, response.StatusCode, a)
+	switch unreadable := got.Decode(&a); {
+	case unreadable != nil && got.OK():
+		return unreadable
+	case unreadable != nil:
+		failed := got.Refused(nil)
+		failed.Err = fmt.Errorf("%w; check channels.telegram.api_url and the proxy", failed.Err)
+		return failed
+	case !a.OK:
+		return c.refused(method, got.Status, a)
 	}
 	if result == nil {
 		return nil
 	}
 	if err := json.Unmarshal(a.Result, result); err != nil {
-		return c.failed(method, 0, fmt.Errorf("read the answer: %w", err))
+		return &remote.Error{Service: Name, Err: fmt.Errorf("%s: read the answer: %w", method, err)}
 	}
 	return nil
 }
 
-// failed returns the error of a call without a usable answer.
-func (c client) failed(method string, status int, err error) error {
-	err = remote.WithoutURL(err)
-	if strings.Contains(err.Error(), c.token) {
-		err = errors.New(c.redact(err.Error()))
+// redacted returns an error without the token.
+func (c client) redacted(err error) error {
+	if !strings.Contains(err.Error(), c.token) {
+		return err
 	}
-	return &remote.Error{Service: Name, Status: status, Err: fmt.Errorf("%s: %w", method, err)}
+	return &remote.Error{Service: Name, Err: errors.New(c.redact(err.Error()))}
 }
 
 func (c client) redact(text string) string { return strings.ReplaceAll(text, c.token, "[redacted]") }
-
-// open opens a file by the path that getFile returned.
-func (c client) open(ctx context.Context, path string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/file/bot"+c.token+"/"+path, http.NoBody)
-	if err != nil {
-		return nil, c.failed("download", 0, err)
-	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, c.failed("download", 0, err)
-	}
-	return response, nil
-}

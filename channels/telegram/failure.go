@@ -9,15 +9,12 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
-const (
-	// operatorDelay is the delay of the next attempt while the operator has to fix something.
-	operatorDelay = 30 * time.Second
-	// maxRetryAfter bounds how long Telegram may ask to wait.
-	maxRetryAfter = 24 * time.Hour
-)
+// maxRetryAfter bounds how long Telegram may ask to wait.
+const maxRetryAfter = 24 * time.Hour
 
 // refusal is Telegram's answer to a call that it did not carry out.
 type refusal struct {
@@ -77,7 +74,7 @@ func (c client) refused(method string, status int, a answer) error {
 	case r.code == http.StatusTooManyRequests:
 		failed.RetryAfter = min(time.Duration(a.Parameters.RetryAfter)*time.Second, maxRetryAfter)
 	case r.code == http.StatusUnauthorized, r.code == http.StatusNotFound: // nothing else has these codes
-		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
+		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, web.OperatorDelay
 		failed.Err = fmt.Errorf("%w; check channels.telegram.token", failed.Err)
 	case r.code == http.StatusConflict && strings.Contains(r.text, "webhook"):
 		failed.Err = fmt.Errorf("%w: %w", errWebhookSet, failed.Err)
@@ -89,21 +86,6 @@ func (c client) refused(method string, status int, a answer) error {
 		failed.Status = http.StatusBadGateway
 	}
 	return failed
-}
-
-// notTelegram returns the error of an answer that is not Telegram's, but that of something
-// in between. If it refuses, the operator has to fix it.
-func (c client) notTelegram(method string, status int, err error) error {
-	if status < http.StatusBadRequest || status >= http.StatusInternalServerError {
-		if status < http.StatusMultipleChoices { // the answer was cut off: what became of the call is unknown
-			status = 0
-		}
-		return c.failed(method, status, fmt.Errorf("not an answer of the Bot API: %w", err))
-	}
-	return &remote.Error{
-		Service: Name, Status: http.StatusBadGateway, RetryAfter: operatorDelay,
-		Err: fmt.Errorf("%s: not an answer of the Bot API (status %d); check channels.telegram.api_url and the proxy", method, status),
-	}
 }
 
 // refusedToken reports whether Telegram refused a call because of the token.

@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/internal/domain"
-	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // files returns the files of a message, and of the one that it answers unless that is ours.
@@ -72,31 +70,5 @@ func (p *platform) Fetch(ctx context.Context, f domain.File) (io.ReadCloser, err
 	case at.Path == "":
 		return nil, chat.Unreadable("cannot be downloaded")
 	}
-	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
-	response, err := p.open(ctx, at.Path) //nolint:bodyclose // with body
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	body := download{response.Body, cancel}
-	if response.StatusCode == http.StatusOK {
-		return body, nil
-	}
-	_ = body.Close()
-	if response.StatusCode == http.StatusNotFound {
-		return nil, chat.Unreadable("is no longer available")
-	}
-	return nil, remote.Rejected(Name, response, "download")
-}
-
-// download is a file that is being downloaded.
-type download struct {
-	io.ReadCloser
-	cancel context.CancelFunc
-}
-
-// Close implements io.Closer.
-func (d download) Close() error {
-	defer d.cancel()
-	return d.ReadCloser.Close()
+	return p.store.Open(ctx, p.base+"/file/bot"+p.token+"/"+at.Path)
 }

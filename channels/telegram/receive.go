@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -217,7 +218,7 @@ func (r *poller) explained(ctx context.Context, err error) error {
 // lasting makes an error one that is worth another attempt.
 func lasting(err error) error {
 	if failed := remote.As(err); failed != nil && failed.Permanent() {
-		failed.Status, failed.RetryAfter = 0, operatorDelay
+		failed.Status, failed.RetryAfter = 0, web.OperatorDelay
 	}
 	return err
 }

@@ -1,22 +1,20 @@
 package wechat
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -47,22 +45,12 @@ var errRefused = errors.New("refused: too many messages, or none left until the 
 
 // client makes single calls of the API.
 type client struct {
-	http  *http.Client
+	web   *web.Client
 	agent string // who we are
 }
 
 func newClient(o Options) *client {
-	return &client{http: newHTTP(o, 0), agent: "Holdfast/" + cmp.Or(o.Version, "0")}
-}
-
-// newHTTP returns an HTTP client that leaves WeChat's hosts for no other.
-func newHTTP(o Options, timeout time.Duration) *http.Client {
-	return &http.Client{Timeout: timeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		if r.Method != http.MethodGet || len(via) > 3 || !o.trusts(r.URL.String()) {
-			return http.ErrUseLastResponse
-		}
-		return nil
-	}}
+	return &client{web: web.NewClient(Name, callTimeout, maxAnswer), agent: "Holdfast/" + cmp.Or(o.Version, "0")}
 }
 
 // result is what every answer begins with.
@@ -74,80 +62,45 @@ type result struct {
 
 // call makes one call for an account and decodes the answer, if that is not nil. Its error
 // is a [remote.Error]; status 401 with errLoginExpired asks to log in again.
-func (c *client) call(ctx context.Context, account Account, method string, arguments map[string]any, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	return c.post(ctx, account, method, arguments, answer)
+func (c *client) call(ctx context.Context, account Account, method string, arguments map[string]any, out any) error {
+	return c.callFor(ctx, callTimeout, account, method, arguments, out)
 }
 
-// post is call without a time limit of its own.
-func (c *client) post(ctx context.Context, account Account, method string, arguments map[string]any, answer any) error {
+// callFor is call with another time limit.
+func (c *client) callFor(ctx context.Context, limit time.Duration, account Account, method string, arguments map[string]any, out any) error {
 	arguments["base_info"] = map[string]string{"channel_version": channelVersion, "bot_agent": c.agent}
-	body, err := json.Marshal(arguments)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", method, err)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint(account.BaseURL, method), bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("call %s: %w", method, err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("AuthorizationType", "ilink_bot_token")
-	request.Header.Set("X-WECHAT-UIN", randomUIN())
+	header := http.Header{"AuthorizationType": {"ilink_bot_token"}, "X-WECHAT-UIN": {randomUIN()}}
 	if account.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+account.Token)
+		header.Set("Authorization", "Bearer "+account.Token)
 	}
-	return c.do(request, method, answer)
+	return c.do(ctx, web.Call{
+		Name: method, Method: http.MethodPost, URL: endpoint(account.BaseURL, method), Header: header, Body: arguments, Timeout: limit,
+	}, out)
 }
 
 // get calls a method that only reads, without an account.
-func (c *client) get(ctx context.Context, base, method string, query url.Values, answer any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint(base, method)+"?"+query.Encode(), http.NoBody)
-	if err != nil {
-		return fmt.Errorf("call %s: %w", method, err)
-	}
-	return c.do(request, method, answer)
+func (c *client) get(ctx context.Context, base, method string, query url.Values, out any) error {
+	return c.do(ctx, web.Call{Name: method, Method: http.MethodGet, URL: endpoint(base, method) + "?" + query.Encode(), Header: http.Header{}}, out)
 }
 
-func (c *client) do(request *http.Request, method string, answer any) error {
-	request.Header.Set("iLink-App-Id", appID)
-	request.Header.Set("iLink-App-ClientVersion", strconv.Itoa(clientVersion))
-	response, err := c.http.Do(request)
+func (c *client) do(ctx context.Context, call web.Call, out any) error {
+	call.Header.Set("iLink-App-Id", appID)
+	call.Header.Set("iLink-App-ClientVersion", strconv.Itoa(clientVersion))
+	answer, err := c.web.Do(ctx, call)
 	if err != nil {
-		return &remote.Error{Service: Name, Err: fmt.Errorf("%s: %w", method, remote.WithoutURL(err))}
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return rejected(method, response)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	if err == nil && len(body) > maxAnswer {
-		err = errors.New("the answer is too large")
-	}
-	var said result
-	if err == nil {
-		err = json.Unmarshal(body, &said)
-	}
-	if err != nil {
-		return &remote.Error{Service: Name, Err: fmt.Errorf("%s: read the answer: %w", method, err)}
-	}
-	if err := said.failure(method); err != nil || answer == nil {
 		return err
 	}
-	if err := json.Unmarshal(body, answer); err != nil {
-		return &remote.Error{Service: Name, Err: fmt.Errorf("%s: read the answer: %w", method, err)}
+	if answer.Status != http.StatusOK { // the API itself refuses with status 200: this is a proxy
+		return answer.Refused(nil)
 	}
-	return nil
-}
-
-// rejected returns the error of a status. The API itself refuses with status 200, so what
-// no attempt would change is a proxy's, and waits for the operator.
-func rejected(method string, response *http.Response) error {
-	failed := remote.Rejected(Name, response, method+": "+http.StatusText(response.StatusCode))
-	if failed.Permanent() || failed.Status < http.StatusBadRequest {
-		failed.Status, failed.RetryAfter = http.StatusBadGateway, operatorDelay
+	var said result
+	if err := answer.Decode(&said); err != nil {
+		return err
 	}
-	return failed
+	if err := said.failure(call.Name); err != nil {
+		return err
+	}
+	return answer.Decode(out)
 }
 
 func (r result) failure(method string) error {

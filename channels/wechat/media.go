@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -60,25 +61,12 @@ func (*platform) Describe(_ context.Context, f domain.File) (domain.File, error)
 // Fetch implements [chat.Files]. It holds the file in memory: the end of a file says how
 // much of its last block belongs to it.
 func (p *platform) Fetch(ctx context.Context, f domain.File) (io.ReadCloser, error) {
-	if !p.o.trusts(f.URL) {
-		return nil, chat.Unreadable("is not stored by WeChat")
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, http.NoBody)
+	body, err := p.files.Open(ctx, f.URL)
 	if err != nil {
-		return nil, chat.Unreadable("has no valid address")
+		return nil, err
 	}
-	response, err := p.files.Do(request)
-	if err != nil {
-		return nil, &remote.Error{Service: Name, Err: fmt.Errorf("download: %w", remote.WithoutURL(err))}
-	}
-	defer response.Body.Close()
-	switch {
-	case response.StatusCode == http.StatusNotFound, response.StatusCode == http.StatusGone, response.StatusCode == http.StatusForbidden:
-		return nil, chat.Unreadable("is no longer stored by WeChat")
-	case response.StatusCode != http.StatusOK:
-		return nil, rejected("download", response)
-	}
-	content, err := io.ReadAll(io.LimitReader(response.Body, p.o.FileLimit+aes.BlockSize+1))
+	defer body.Close()
+	content, err := io.ReadAll(io.LimitReader(body, p.o.FileLimit+aes.BlockSize+1))
 	if err != nil {
 		return nil, &remote.Error{Service: Name, Err: fmt.Errorf("download: %w", err)}
 	}
@@ -134,20 +122,14 @@ func (p *platform) put(ctx context.Context, address string, content []byte) (str
 	if !p.o.trusts(address) {
 		return "", &remote.Error{Service: Name, Status: http.StatusBadGateway, Err: errors.New("upload: WeChat named an address that is not its own")}
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(content))
+	answer, err := p.client.web.Do(ctx, web.Call{Name: "upload", Method: http.MethodPost, URL: address, Raw: content, Timeout: fileTimeout})
 	if err != nil {
-		return "", fmt.Errorf("upload: %w", err)
+		return "", err
 	}
-	request.Header.Set("Content-Type", "application/octet-stream")
-	response, err := p.files.Do(request)
-	if err != nil {
-		return "", &remote.Error{Service: Name, Err: fmt.Errorf("upload: %w", remote.WithoutURL(err))}
-	}
-	defer response.Body.Close()
-	param := response.Header.Get("X-Encrypted-Param")
+	param := answer.Header.Get("X-Encrypted-Param")
 	switch {
-	case response.StatusCode != http.StatusOK:
-		return "", rejected("upload", response)
+	case answer.Status != http.StatusOK:
+		return "", answer.Refused(nil)
 	case param == "":
 		return "", &remote.Error{Service: Name, Status: http.StatusBadGateway, Err: errors.New("upload: the answer does not say where the file is")}
 	}

@@ -3,8 +3,9 @@ package wechat
 import (
 	"log/slog"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 )
 
 // Name is the channel's name.
@@ -32,15 +33,10 @@ type Options struct {
 // trusts reports whether an address that WeChat's servers named may be called: its own
 // hosts, and those of the configured addresses.
 func (o Options) trusts(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil {
-		return false
-	}
-	for _, ours := range []string{o.APIURL, o.CDNURL} {
-		if own, err := url.Parse(ours); err == nil && own.Scheme == u.Scheme && strings.EqualFold(own.Host, u.Host) {
-			return true
-		}
-	}
-	host := strings.ToLower(u.Hostname())
-	return u.Scheme == "https" && (strings.HasSuffix(host, ".qq.com") || strings.HasSuffix(host, ".wechat.com"))
+	at, err := url.Parse(address)
+	return err == nil && o.hosts()(at)
+}
+
+func (o Options) hosts() func(*url.URL) bool {
+	return web.Hosts([]string{"qq.com", "wechat.com"}, o.APIURL, o.CDNURL)
 }

@@ -95,10 +95,8 @@ func (p *platform) poll(ctx context.Context, account Account, cursor string, tim
 	if current.Token != account.Token {
 		return news, &remote.Error{Service: Name, Status: http.StatusUnauthorized, Err: errOtherLogin}
 	}
-	call, cancel := context.WithTimeout(ctx, timeout+pollMargin)
-	defer cancel()
-	err = p.client.post(call, account, "getupdates", map[string]any{"get_updates_buf": cursor}, &news)
-	if call.Err() != nil && ctx.Err() == nil {
+	err = p.client.callFor(ctx, timeout+pollMargin, account, "getupdates", map[string]any{"get_updates_buf": cursor}, &news)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return updates{}, nil
 	}
 	return news, err

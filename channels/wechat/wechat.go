@@ -11,13 +11,13 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/chat/markdown"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 )
 
 // textLimit is the length of a message, in characters. WeChat takes 4,000; the rest is for
@@ -46,7 +46,7 @@ func New(o Options) *Channel {
 type platform struct {
 	o         Options
 	client    *client
-	files     *http.Client
+	files     *web.Files
 	notes     notes
 	limits    chat.Limiter
 	pace      chat.Pace     // zero fields: the core's default
@@ -63,7 +63,7 @@ type platform struct {
 func newPlatform(o Options) *platform {
 	o = o.withDefaults()
 	return &platform{
-		o: o, client: newClient(o), files: newHTTP(o, fileTimeout), limits: chat.Limiter{Service: Name},
+		o: o, client: newClient(o), files: web.NewFiles(Name, "WeChat", fileTimeout, o.hosts()), limits: chat.Limiter{Service: Name},
 		look: lookEvery, throttled: throttled, tickets: map[string]ticket{},
 	}
 }

@@ -3,21 +3,14 @@ package whatsapp
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
-	"github.com/holdfast-ai/holdfast/channels"
-	"github.com/holdfast-ai/holdfast/internal/remote"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 )
 
-const (
-	// operatorDelay is the delay of the next attempt while the operator has to fix something.
-	operatorDelay = 30 * time.Second
-	// pairDelay is the pause between two messages to a person that WhatsApp wants after a burst.
-	pairDelay = 6 * time.Second
-)
+// pairDelay is the pause between two messages to a person that WhatsApp wants after a burst.
+const pairDelay = 6 * time.Second
 
 // Meta's error codes.
 const (
@@ -25,21 +18,17 @@ const (
 	codePairRate = 131056 // too many messages to one person
 )
 
-// limited are the codes that mean status 429.
-var limited = map[int]bool{4: true, 80007: true, 130429: true, 131048: true, codePairRate: true, 133016: true}
-
-// gone are the codes of people who cannot be written to.
-var gone = map[int]bool{131026: true, 131021: true, 131030: true}
-
-// unavailable are the codes of temporary errors.
-var unavailable = map[int]bool{1: true, 2: true, 131000: true, 131016: true, 131057: true, 133004: true}
-
-// misconfigured are the codes of what the operator can fix.
-var misconfigured = map[int]string{
-	0: "the access token is not valid", 3: "the app lacks a permission", 10: "the access token lacks whatsapp_business_messaging",
-	190: "the access token has expired or was revoked", 368: "Meta restricted the account for a violation of its policy",
-	131031: "Meta locked the account", 131042: "the account's payment method has to be fixed", 131045: "the number has to be registered",
-	133010: "the number has to be registered",
+var codes = web.Codes{
+	Later:       map[int]string{codeWindow: "more than 24 hours since the person wrote"},
+	Gone:        map[int]bool{131026: true, 131021: true, 131030: true},
+	Limited:     map[int]bool{4: true, 80007: true, 130429: true, 131048: true, codePairRate: true, 133016: true},
+	Unavailable: map[int]bool{1: true, 2: true, 131000: true, 131016: true, 131057: true, 133004: true},
+	Operator: map[int]string{
+		0: "the access token is not valid", 3: "the app lacks a permission", 10: "the access token lacks whatsapp_business_messaging",
+		190: "the access token has expired or was revoked", 368: "Meta restricted the account for a violation of its policy",
+		131031: "Meta locked the account", 131042: "the account's payment method has to be fixed", 131045: "the number has to be registered",
+		133010: "the number has to be registered",
+	},
 }
 
 // refusal is an answer that reports an error.
@@ -56,43 +45,21 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("%s (code %d)", cmp.Or(r.Data.Details, r.Message), r.Code)
 }
 
-// readRefusal returns the error that an answer reports. An unknown one is permanent if its
-// status is.
-func readRefusal(response *http.Response, body []byte) error {
+// readRefusal returns the error that an answer reports.
+func readRefusal(a *web.Answer) error {
 	var got struct {
 		Error *refusal `json:"error"`
 	}
-	failed := &remote.Error{Service: Name, Status: response.StatusCode, RetryAfter: remote.RetryAfter(response.Header, time.Now())}
-	if json.Unmarshal(body, &got) != nil || got.Error == nil {
-		failed.Err = errors.New(cmp.Or(http.StatusText(response.StatusCode), "no answer of WhatsApp's"))
-		if failed.Permanent() { // a proxy's: Meta has codes
-			failed.Status, failed.RetryAfter = http.StatusBadGateway, operatorDelay
-		}
-		return failed
+	if json.Unmarshal(a.Body, &got) != nil || got.Error == nil {
+		return a.Refused(nil) // a proxy's: Meta has codes
 	}
 	code := got.Error.Code
-	failed.Err = got.Error
-	switch hint := misconfigured[code]; {
-	case code == codeWindow:
-		failed.Status, failed.Err = http.StatusBadRequest, fmt.Errorf("%w: %w", channels.ErrUndeliverableNow, got.Error)
-	case gone[code]:
-		failed.Status, failed.Err = http.StatusBadRequest, fmt.Errorf("%w: %w", channels.ErrGone, got.Error)
-	case limited[code]:
-		failed.Status = http.StatusTooManyRequests
-		if code == codePairRate {
-			failed.RetryAfter = max(failed.RetryAfter, pairDelay)
-		}
-	case unavailable[code]:
-		failed.Status = http.StatusServiceUnavailable
-	case hint != "":
-		return operator(fmt.Errorf("%w: %s", got.Error, hint))
-	case code >= 200 && code <= 299:
-		return operator(fmt.Errorf("%w: the access token lacks a permission", got.Error))
+	if code >= 200 && code <= 299 {
+		code = 3 // one permission each
+	}
+	failed := a.Refused(got.Error)
+	if codes.Classify(failed, code); code == codePairRate {
+		failed.RetryAfter = max(failed.RetryAfter, pairDelay)
 	}
 	return failed
-}
-
-// operator returns the error of a call that works once the operator has fixed something.
-func operator(err error) error {
-	return &remote.Error{Service: Name, Status: http.StatusServiceUnavailable, RetryAfter: operatorDelay, Err: err}
 }

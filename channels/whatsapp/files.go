@@ -1,21 +1,16 @@
 package whatsapp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"net/url"
 	"path"
-	"slices"
-	"strings"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/domain"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
@@ -47,7 +42,7 @@ func (p *platform) Describe(ctx context.Context, f domain.File) (domain.File, er
 	}
 	err := p.call(ctx, http.MethodGet, url.PathEscape(f.ID), "", nil, &about)
 	if failed := remote.As(err); failed != nil && failed.Permanent() {
-		return f, chat.Unreadable("is no longer at WhatsApp")
+		return f, chat.Unreadable("is no longer stored by WhatsApp")
 	}
 	f.URL, f.Size = about.URL, about.Size
 	kind, _, _ := mime.ParseMediaType(cmp.Or(about.MIME, f.MIME))
@@ -57,46 +52,7 @@ func (p *platform) Describe(ctx context.Context, f domain.File) (domain.File, er
 
 // Fetch implements [chat.Files].
 func (p *platform) Fetch(ctx context.Context, f domain.File) (io.ReadCloser, error) {
-	address, err := url.Parse(f.URL)
-	if err != nil || !p.isMedia(address) {
-		return nil, chat.Unreadable("is not at WhatsApp")
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, http.NoBody)
-	if err != nil {
-		return nil, chat.Unreadable("has no valid address")
-	}
-	request.Header.Set("Authorization", "Bearer "+p.o.AccessToken)
-	request.Header.Set("User-Agent", "holdfast") // without one, Meta refuses
-	response, err := p.files.Do(request)
-	if err != nil {
-		return nil, networkError(err)
-	}
-	if response.StatusCode == http.StatusOK {
-		return response.Body, nil
-	}
-	defer response.Body.Close()
-	if response.StatusCode == http.StatusNotFound || response.StatusCode == http.StatusGone {
-		return nil, chat.Unreadable("is no longer at WhatsApp")
-	}
-	return nil, remote.Rejected(Name, response, "download a file")
-}
-
-// isMedia reports whether Meta keeps files at an address.
-func (p *platform) isMedia(address *url.URL) bool {
-	if api, err := url.Parse(p.o.APIURL); err == nil && address.Scheme == api.Scheme && address.Host == api.Host {
-		return true
-	}
-	host := strings.ToLower(address.Hostname())
-	return address.Scheme == "https" && slices.ContainsFunc(mediaHosts, func(domain string) bool {
-		return host == domain || strings.HasSuffix(host, "."+domain)
-	})
-}
-
-func (p *platform) checkRedirect(request *http.Request, via []*http.Request) error {
-	if len(via) >= 5 || !p.isMedia(request.URL) {
-		return fmt.Errorf("redirected to %s", request.URL.Hostname())
-	}
-	return nil
+	return p.files.Open(ctx, f.URL)
 }
 
 // kinds are the types of files that WhatsApp shows as something else than a document, and
@@ -134,22 +90,10 @@ func (p *platform) fileContent(ctx context.Context, msg chat.Message, caption st
 }
 
 func (p *platform) upload(ctx context.Context, name, kind string, content []byte) (id string, err error) {
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	header := textproto.MIMEHeader{}
-	header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": name}))
-	header.Set("Content-Type", kind)
-	_ = form.WriteField("messaging_product", Name) // a buffer does not fail
-	_ = form.WriteField("type", kind)
-	part, err := form.CreatePart(header)
-	if err != nil {
-		return "", fmt.Errorf("write a form: %w", err)
-	}
-	_, _ = part.Write(content)
-	_ = form.Close()
 	var uploaded struct {
 		ID string `json:"id"`
 	}
-	err = p.send(ctx, p.files, http.MethodPost, p.path("media"), "", form.FormDataContentType(), &body, &uploaded)
+	form := &web.Form{Fields: map[string]string{"messaging_product": Name, "type": kind}, Field: "file", Name: name, Type: kind, Content: content}
+	err = p.send(ctx, p.path("media"), "", web.Call{Method: http.MethodPost, Form: form, Timeout: fileTimeout}, &uploaded)
 	return uploaded.ID, err
 }

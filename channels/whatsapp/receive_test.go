@@ -150,10 +150,10 @@ func TestFilesIn(t *testing.T) {
 	}
 	enrich(all[0])
 	enrich(all[1])
-	require.Equal(t, []string{"image.jpg is not at WhatsApp"}, enrich(all[2]).Notes)
+	require.Equal(t, []string{"image.jpg is not stored by WhatsApp"}, enrich(all[2]).Notes)
 	require.Equal(t, map[string]string{"notes.txt": "remember", "image.jpg": "JPEG"}, saved)
 	all[0].Files[0].ID = "media-unknown"
-	require.Equal(t, []string{"notes.txt is no longer at WhatsApp"}, enrich(all[0]).Notes)
+	require.Equal(t, []string{"notes.txt is no longer stored by WhatsApp"}, enrich(all[0]).Notes)
 }
 
 func TestOtherKindsOfMessages(t *testing.T) {

@@ -17,6 +17,8 @@ import (
 	"github.com/holdfast-ai/holdfast/channels"
 	"github.com/holdfast-ai/holdfast/channels/chat"
 	"github.com/holdfast-ai/holdfast/channels/chat/markdown"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
+	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // Channel is a business number. Safe for concurrent use; only Run is for one caller at a
@@ -42,8 +44,8 @@ func New(o Options) (*Channel, error) {
 // platform is WhatsApp as a [chat.Platform].
 type platform struct {
 	o       Options
-	web     *http.Client
-	files   *http.Client
+	web     *web.Client
+	files   *web.Files
 	limits  chat.Limiter
 	webhook *chat.Webhook
 	store   atomic.Pointer[channels.Store] // what the processes share; nil: nothing
@@ -52,10 +54,11 @@ type platform struct {
 func newPlatform(o Options) *platform {
 	p := &platform{
 		o:      o,
-		web:    &http.Client{Timeout: callTimeout, CheckRedirect: stay},
+		web:    web.NewClient(Name, callTimeout, maxAnswer),
+		files:  web.NewFiles(Name, "WhatsApp", fileTimeout, web.Hosts(mediaHosts, o.APIURL)),
 		limits: chat.Limiter{Service: Name},
 	}
-	p.files = &http.Client{Timeout: fileTimeout, CheckRedirect: p.checkRedirect}
+	p.files.Header = http.Header{"Authorization": {"Bearer " + o.AccessToken}, "User-Agent": {"holdfast"}} // without one, Meta refuses
 	p.webhook = newWebhook(p)
 	return p
 }
@@ -95,7 +98,10 @@ func (p *platform) Identify(ctx context.Context) (chat.Self, error) {
 		return chat.Self{}, err
 	}
 	if self.Number == "" {
-		return chat.Self{}, operator(errors.New("channels.whatsapp.phone_number_id is no phone number: copy it from the app's API Setup page"))
+		return chat.Self{}, &remote.Error{
+			Service: Name, Status: http.StatusServiceUnavailable, RetryAfter: web.OperatorDelay,
+			Err: errors.New("channels.whatsapp.phone_number_id is no phone number: copy it from the app's API Setup page"),
+		}
 	}
 	return chat.Self{ID: p.o.PhoneNumberID, Name: self.Name + " " + self.Number}, nil
 }

@@ -81,6 +81,12 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &connection{socket: socket}
+	pong := socket.PingHandler()
+	socket.SetPingHandler(func(data string) error {
+		s.pings.Add(1)
+		s.Changed()
+		return pong(data)
+	})
 	s.mu.Lock()
 	s.connections = append(s.connections, c)
 	s.mu.Unlock()
@@ -98,6 +104,9 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	s.Changed()
 	_ = socket.Close()
 }
+
+// Pings returns how often the robot pinged.
+func (s *Server) Pings() int { return int(s.pings.Load()) }
 
 // answered takes the answer to a push.
 func (s *Server) answered(raw []byte) {

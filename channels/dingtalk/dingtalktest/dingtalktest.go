@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,6 +49,8 @@ const (
 // Server is a DingTalk with one app. Safe for concurrent use.
 type Server struct {
 	*faulty.Server
+
+	pings atomic.Int64
 
 	mu          sync.Mutex
 	minted      int
