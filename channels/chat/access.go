@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/internal/domain"
 )
 
 const (
@@ -55,6 +56,12 @@ func (h *handler) access(ctx context.Context, o *Origin) (refusal, error) {
 		return "", fmt.Errorf("look up whether the sender is allowed: %w", failed)
 	}
 	return refusedSender, nil
+}
+
+// LetsIn implements [Inbox].
+func (h *handler) LetsIn(ctx context.Context, person string) (bool, error) {
+	why, err := h.access(ctx, &Origin{Inbound: domain.Inbound{Sender: person}, Direct: true})
+	return why == "", err
 }
 
 // includes reports whether the list of users includes the sender of a delivery.

@@ -60,3 +60,10 @@ func (c *Cache[V]) Put(id string, value V) {
 	}
 	c.byID[id] = cached[V]{value, time.Now().Add(c.lasts)}
 }
+
+// Forget removes a value: it is looked up again.
+func (c *Cache[V]) Forget(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.byID, id)
+}

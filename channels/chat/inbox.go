@@ -26,6 +26,9 @@ type Inbox interface {
 	Drain() error
 	// Poll polls a platform until ctx ends. See [Fetch].
 	Poll(ctx context.Context, name string, fetch Fetch) error
+	// LetsIn reports whether a person is answered, if only in direct messages: a platform
+	// whose account must first join a chat asks before it follows an invitation.
+	LetsIn(ctx context.Context, person string) (bool, error)
 	// Cursors returns where a platform that is not polled stores how far it has delivered;
 	// nil if the backend stores no cursors.
 	Cursors() Cursors

@@ -132,7 +132,7 @@ func TestLongAnswer(t *testing.T) {
 	msg := o.say(emailtest.Letter{ID: "m@x", Subject: "Report", Text: "write"})
 	text := "# Report\n\n| a | b |\n|---|---|\n| 1 | **2** |\n\n```go\nfunc main() { println(\"<&>\") }\n```\n\n" +
 		strings.Repeat("A paragraph with *emphasis* and a [link](https://example.com/a?b=c&d).\n\n", 420) +
-		"<script>alert(1)</script> [bad](javascript:alert(1)) ![img](https://example.com/x.png)\n"
+		"<script>alert(1)</script>\n\n[bad](javascript:alert(1)) ![img](https://example.com/x.png)\n"
 	require.Greater(t, len(text), 30_000)
 	require.Len(t, o.channel.Split(text), 1)
 	o.deliver(reply(msg, "o1", text))
@@ -144,6 +144,7 @@ func TestLongAnswer(t *testing.T) {
 	require.Equal(t, 420, strings.Count(sent[0].html, "<em>emphasis</em>"))
 	require.NotContains(t, sent[0].html, "<script>")
 	require.NotContains(t, sent[0].html, "javascript:")
+	require.NotContains(t, sent[0].html, "<img")
 	for line := range strings.Lines(string(o.Sent()[0].Raw)) {
 		require.LessOrEqual(t, len(line), 998)
 	}
