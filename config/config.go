@@ -224,6 +224,7 @@ type Channels struct {
 	WeChat   WeChat   `yaml:"wechat"`
 	Feishu   Feishu   `yaml:"feishu"`
 	DingTalk DingTalk `yaml:"dingtalk"`
+	Matrix   Matrix   `yaml:"matrix"`
 	Slack    Slack    `yaml:"slack"`
 	Telegram Telegram `yaml:"telegram"`
 	Discord  Discord  `yaml:"discord"`
@@ -298,6 +299,7 @@ func Default(home string) Config {
 			Telegram: defaultTelegram(),
 			Discord:  defaultDiscord(),
 			DingTalk: defaultDingTalk(),
+			Matrix:   defaultMatrix(),
 			QQ:       defaultQQ(),
 			WhatsApp: defaultWhatsApp(),
 

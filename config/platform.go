@@ -33,7 +33,7 @@ type chatPlatform interface {
 
 // platforms returns the settings of all chat platforms.
 func (c *Channels) platforms() []chatPlatform {
-	return []chatPlatform{&c.Slack, &c.WeChat, &c.Feishu, &c.Telegram, &c.Discord, &c.DingTalk, &c.QQ, &c.WhatsApp, &c.Mattermost, &c.Email, &c.Webhook}
+	return []chatPlatform{&c.Slack, &c.WeChat, &c.Feishu, &c.Telegram, &c.Discord, &c.DingTalk, &c.QQ, &c.WhatsApp, &c.Matrix, &c.Mattermost, &c.Email, &c.Webhook}
 }
 
 // fill sets a setting that is empty.

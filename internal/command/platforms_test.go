@@ -51,6 +51,7 @@ var livePlatforms = []struct {
 	{"wechat", liveWeChat},
 	{"dingtalk", liveDingTalk},
 	{"qq", liveQQ},
+	{"matrix", liveMatrix},
 	{"whatsapp", liveWhatsApp},
 	{"email", liveEmail},
 	{"mattermost", liveMattermost},

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/discord"
 	"github.com/holdfast-ai/holdfast/channels/email"
 	"github.com/holdfast-ai/holdfast/channels/feishu"
+	"github.com/holdfast-ai/holdfast/channels/matrix"
 	"github.com/holdfast-ai/holdfast/channels/mattermost"
 	"github.com/holdfast-ai/holdfast/channels/qq"
 	"github.com/holdfast-ai/holdfast/channels/slack"
@@ -75,6 +76,10 @@ func Platforms(c config.Channels) []Platform {
 		{
 			dingtalk.Name, c.DingTalk.Enabled, credential("a client secret", c.DingTalk.ClientSecret), dingtalk.IsDirect,
 			func(log *slog.Logger) (PushChannel, error) { return dingtalk.New(dingtalkOptions(c.DingTalk, log)) },
+		},
+		{
+			matrix.Name, c.Matrix.Enabled, credential("an access token", c.Matrix.AccessToken), matrix.IsDirect,
+			func(log *slog.Logger) (PushChannel, error) { return matrix.New(matrixOptions(c.Matrix, log)) },
 		},
 		{
 			qq.Name, c.QQ.Enabled, credential("a secret", c.QQ.Secret), qq.IsDirect,
@@ -254,6 +259,13 @@ func dingtalkOptions(c config.DingTalk, log *slog.Logger) dingtalk.Options {
 	return dingtalk.Options{
 		Options: chatOptions(c.Platform, c.AllowGroups, log), ClientID: c.ClientID, ClientSecret: c.ClientSecret.Reveal(), RobotCode: c.RobotCode,
 		CardTemplate: c.CardTemplate, CardKey: c.CardKey, APIURL: c.APIURL, UploadURL: c.UploadURL,
+	}
+}
+
+// matrixOptions returns the options of the Matrix channel.
+func matrixOptions(c config.Matrix, log *slog.Logger) matrix.Options {
+	return matrix.Options{
+		Options: chatOptions(c.Platform, c.AllowRooms, log), Homeserver: c.Homeserver, AccessToken: c.AccessToken.Reveal(),
 	}
 }
 
