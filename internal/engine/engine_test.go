@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -123,6 +124,13 @@ func TestStart(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	})
+}
+
+// TestGoroutines runs alone: other engines would count.
+func TestGoroutines(t *testing.T) {
+	before := runtime.NumGoroutine()
+	start(t, engine.Options{DataDir: t.TempDir(), UIPort: -1})
+	require.Less(t, runtime.NumGoroutine()-before, 1200)
 }
 
 func TestStartRefuses(t *testing.T) {

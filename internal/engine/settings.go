@@ -16,6 +16,9 @@ const (
 	clusterName = "active"
 	storeName   = "sqlite"
 	loopback    = "127.0.0.1"
+
+	// queueWorkers is how many tasks of a queue the one shard works on at once.
+	queueWorkers = 64
 )
 
 const (
@@ -64,6 +67,19 @@ func tuning(historyLimit int) dynamicconfig.StaticClient {
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
 		dynamicconfig.TaskQueueScannerEnabled.Key():  false,
 		dynamicconfig.HistoryScannerEnabled.Key():    false,
+
+		// What is made for clusters: 512 workers for each queue of a shard, workers for
+		// replication, for parents with many children, and for schedules of the server's own.
+		dynamicconfig.TimerProcessorSchedulerWorkerCount.Key():                  queueWorkers,
+		dynamicconfig.TransferProcessorSchedulerWorkerCount.Key():               queueWorkers,
+		dynamicconfig.VisibilityProcessorSchedulerWorkerCount.Key():             queueWorkers,
+		dynamicconfig.ReplicationProcessorSchedulerWorkerCount.Key():            1,
+		dynamicconfig.ReplicationLowPriorityProcessorSchedulerWorkerCount.Key(): 1,
+		dynamicconfig.EnableParentClosePolicyWorker.Key():                       false,
+		dynamicconfig.WorkerPerNamespaceWorkerCount.Key(): []dynamicconfig.ConstrainedValue{
+			{Constraints: dynamicconfig.Constraints{Namespace: primitives.SystemLocalNamespace}, Value: 0},
+			{Value: 1},
+		},
 	}
 	if historyLimit > 0 {
 		settings[dynamicconfig.HistoryCountSuggestContinueAsNew.Key()] = historyLimit
