@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-ai/holdfast/channels/http/client"
+	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/failpoint"
 	"github.com/holdfast-ai/holdfast/internal/node"
 )
@@ -46,6 +47,7 @@ type process struct {
 	ready   chan struct{} // closed once it is
 	exited  chan struct{} // closed at exit
 	info    node.RunInfo
+	home    *home
 }
 
 // home is a Holdfast home for one process after another.
@@ -55,17 +57,24 @@ type home struct {
 	user    *syscall.Credential // nil: this one
 	log     io.Writer           // of its processes; nil: the test's output
 	binary  string              // their program; empty: [binary]
+	owner   testing.TB          // at whose end they are killed; nil: of the test that starts them
+	turn    int                 // of crash tests: its message has an ID and a session of its own
+	before  int                 // model calls of the turns before
 }
 
 // newHome returns a home with free ports whose model is at url.
 func newHome(t testing.TB, url string) *home {
 	t.Helper()
 	dir := t.TempDir()
-	return &home{dir: dir, environ: []string{
+	h := &home{dir: dir, environ: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOGC=" + os.Getenv("GOGC"), "HOLDFAST_HOME=" + dir,
 		"HOLDFAST_TEMPORAL_PORT=0", "HOLDFAST_TEMPORAL_UI_PORT=0", "HOLDFAST_CHANNELS_HTTP_LISTEN=127.0.0.1:0",
 		"HOLDFAST_MODEL=custom/model", "HOLDFAST_PROVIDERS_CUSTOM_BASE_URL=" + url, "HOLDFAST_PROVIDERS_CUSTOM_API_KEY=key",
 	}}
+	if _, measured := t.(*testing.B); !measured {
+		h.environ = append(h.environ, "HOLDFAST_ENGINE_DURABILITY="+config.DurabilityNormal) // no test cuts the power
+	}
+	return h
 }
 
 func (h *home) workspace(file string) string { return filepath.Join(h.dir, "workspace", file) }
@@ -106,13 +115,17 @@ func (h *home) launch(t testing.TB, command string, environ ...string) *process 
 	cmd := exec.Command(path, command)
 	cmd.Env = append(h.environ, environ...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: h.user}
+	owner := t
+	if h.owner != nil {
+		owner = h.owner
+	}
 	if cmd.Stderr = h.log; h.log == nil {
-		cmd.Stderr = t.Output()
+		cmd.Stderr = owner.Output()
 	}
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	p := &process{command: cmd, ready: make(chan struct{}), exited: make(chan struct{})}
+	p := &process{command: cmd, ready: make(chan struct{}), exited: make(chan struct{}), home: h}
 	go func() {
 		lines := bufio.NewScanner(stdout)
 		for lines.Scan() {
@@ -127,7 +140,7 @@ func (h *home) launch(t testing.TB, command string, environ ...string) *process 
 		_ = cmd.Wait()
 		close(p.exited)
 	}()
-	t.Cleanup(p.kill)
+	owner.Cleanup(p.kill)
 	return p
 }
 
@@ -164,7 +177,7 @@ func (p *process) send(t *testing.T, text string) bool {
 	if p.info.API == "" {
 		return false
 	}
-	body, err := json.Marshal(map[string]string{"session": "main", "id": messageID, "text": text})
+	body, err := json.Marshal(map[string]string{"session": p.home.session(), "id": p.home.message(), "text": text})
 	require.NoError(t, err)
 	response, err := http.Post(p.info.API+"/v1/messages", "application/json", strings.NewReader(string(body)))
 	if err != nil {

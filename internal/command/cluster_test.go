@@ -38,7 +38,7 @@ func startCluster(t *testing.T, url string, configure ...func(*home)) *cluster {
 	c := &cluster{dsn: storetest.Postgres(t), workspace: t.TempDir(), model: url, configure: configure}
 	h := c.newHome(t)
 	port := freeAddress(t)[len("127.0.0.1:"):] // a restart is found where it was
-	h.environ = append(h.environ, "HOLDFAST_TEMPORAL_PORT="+port, "HOLDFAST_ENGINE_DURABILITY=normal")
+	h.environ = append(h.environ, "HOLDFAST_TEMPORAL_PORT="+port)
 	c.engine = &member{home: h, process: h.run(t, "engine"), role: "engine"}
 	return c
 }

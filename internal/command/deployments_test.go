@@ -18,7 +18,7 @@ import (
 // Without one, each leaves the work of the other alone and says what to set.
 func TestDeploymentsInOneNamespace(t *testing.T) {
 	t.Parallel()
-	engine := newHome(t, "http://127.0.0.1:1/v1").run(t, "engine", "HOLDFAST_ENGINE_DURABILITY=normal")
+	engine := newHome(t, "http://127.0.0.1:1/v1").run(t, "engine")
 	deployment := func(name string, environ ...string) (*process, *bytes.Buffer) {
 		model := llmtest.NewFunc(t, func(r llmtest.Request) llmtest.Step {
 			if len(resultsOfTurn(r)) == 0 {

@@ -118,7 +118,7 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{model: llmtest.NewFunc(t, replyToID)}
 	s.home = newHome(t, s.model.URL)
-	s.environ = append(s.environ, "HOLDFAST_AGENT_MID_TURN=queue", "HOLDFAST_HEARTBEAT_ENABLED=false", "HOLDFAST_ENGINE_DURABILITY=normal")
+	s.environ = append(s.environ, "HOLDFAST_AGENT_MID_TURN=queue", "HOLDFAST_HEARTBEAT_ENABLED=false")
 	for _, row := range livePlatforms {
 		chat := &liveChat{name: row.name, livePlatform: row.start(t)}
 		s.chats = append(s.chats, chat)

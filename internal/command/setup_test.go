@@ -21,6 +21,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/domain"
+	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 	"github.com/holdfast-ai/holdfast/internal/node"
@@ -72,6 +73,9 @@ func startNode(t testing.TB, url string, change ...func(*config.Config, *node.Ro
 	r := node.Roles{Engine: true, Worker: true, Starter: true, Private: true}
 	for _, f := range change {
 		f(&cfg, &r)
+	}
+	if r.Engine {
+		enginetest.Seed(t, cfg.DataDir())
 	}
 	n, _ := startOn(t, cfg, r)
 	return n

@@ -16,6 +16,7 @@ import (
 	"github.com/holdfast-ai/holdfast/channels/http/client"
 	"github.com/holdfast-ai/holdfast/config"
 	"github.com/holdfast-ai/holdfast/internal/doctor"
+	"github.com/holdfast-ai/holdfast/internal/engine/enginetest"
 	"github.com/holdfast-ai/holdfast/internal/event"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	_ "github.com/holdfast-ai/holdfast/internal/supervisor/early" // the test binary is its own supervisor
@@ -45,6 +46,7 @@ func startNode(t *testing.T, url string) *node.Node {
 	cfg.Model = "scripted/model"
 	cfg.Providers["scripted"] = config.Provider{Kind: "custom", BaseURL: url, APIKey: "key", Timeout: time.Minute}
 	cfg.Heartbeat.Enabled = false
+	enginetest.Seed(t, cfg.DataDir())
 	n, err := node.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), node.Roles{Engine: true, Worker: true, Starter: true, Private: true})
 	require.NoError(t, err)
 	t.Cleanup(n.Close)
