@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -28,19 +29,20 @@ func (p *process) answerOnce(t *testing.T, answers ...string) {
 		cancel()
 	}()
 	answered := false
-	_, _ = p.api().Follow(ctx, messageID, func(e event.Event) {
+	_, _ = p.api().Follow(ctx, p.home.message(), func(e event.Event) {
 		if e.Kind != event.Approval || answered {
 			return
 		}
 		answered = true
 		for i, text := range answers {
-			_, _ = p.api().Send(ctx, "main", string(rune('a'+i)), text)
+			_, _ = p.api().Send(ctx, p.home.session(), p.home.message()+string(rune('a'+i)), text)
 		}
 	})
 }
 
 // TestApprovalCrash kills the real program around the approval of a
-// command: it runs once, after its approval, in all cases.
+// command: it runs once, after its approval, in all cases. At the points, the process that
+// ends a turn dies in the next.
 func TestApprovalCrash(t *testing.T) {
 	t.Parallel()
 	// asking is a home where a turn requests approval for its command.
@@ -59,7 +61,7 @@ func TestApprovalCrash(t *testing.T) {
 		require.True(t, p.post(t))
 		return p, p.awaitQuestion(t)
 	}
-	for _, point := range []string{
+	points := []string{
 		"approval.asked:1",   // the request is stored but not sent
 		"accept.signalled:2", // the decision is accepted
 		"approval.decided:1", // the decision is stored, the workflow not signalled
@@ -68,20 +70,29 @@ func TestApprovalCrash(t *testing.T) {
 		"tool.intended:1",
 		"tool.after:1",
 		"tool.stored:1",
-	} {
-		t.Run(point, func(t *testing.T) {
+	}
+	for i, group := range divide(points, 2) {
+		t.Run(fmt.Sprint("home ", i+1), func(t *testing.T) {
 			t.Parallel()
 			h, model := asking(t)
-			first := h.start(t, dieAt(point))
-			h.prepare(t)
-			require.True(t, first.post(t))
-			first.answerOnce(t, "/approve", "/approve")
-			first.awaitExit(t)
-			second := h.start(t)
-			second.answerOnce(t, "/approve", "/deny")
-			second.kill()
-			h.resume(t, true)
-			h.checkThreeSteps(t, model, 3)
+			h.keepProcesses(t)
+			running := h.start(t)
+			for _, point := range group {
+				if !t.Run(point, func(t *testing.T) {
+					h.nextTurn(t, model, point)
+					require.True(t, running.post(t))
+					running.answerOnce(t, "/approve", "/approve")
+					running.awaitExit(t)
+					h.dieAt(t, "")
+					second := h.start(t)
+					second.answerOnce(t, "/approve", "/deny")
+					second.kill()
+					running, _ = h.restart(t, true)
+					h.checkThreeSteps(t, model, 3)
+				}) {
+					return
+				}
+			}
 		})
 	}
 
@@ -152,7 +163,7 @@ func (p *process) awaitQuestion(t *testing.T) (id string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	_, err := p.api().Follow(ctx, messageID, func(e event.Event) {
+	_, err := p.api().Follow(ctx, p.home.message(), func(e event.Event) {
 		if e.Kind == event.Approval {
 			id = e.ID
 			cancel()
@@ -167,7 +178,7 @@ func (h *home) resumed(t *testing.T, p *process) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	message, err := p.api().Follow(ctx, messageID, func(event.Event) {})
+	message, err := p.api().Follow(ctx, p.home.message(), func(event.Event) {})
 	require.NoError(t, err)
 	require.Equal(t, domain.ReplyDone, message.Status, message.Text)
 }

@@ -16,9 +16,6 @@ import (
 	"github.com/holdfast-ai/holdfast/internal/llm/llmtest"
 )
 
-// messageID is the client ID of the message of a crash test.
-const messageID = "m1"
-
 // resumeLimit bounds a restart and the rest of a turn.
 const resumeLimit = 12 * time.Second
 
@@ -55,7 +52,7 @@ func resultsOfTurn(r llmtest.Request) []string {
 }
 
 // TestCrash kills the real program at each boundary of a turn of three steps,
-// and starts it again.
+// and starts it again. The process that ends a turn dies in the next.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	type boundary struct {
@@ -80,19 +77,28 @@ func TestCrash(t *testing.T) {
 			boundaries = append(boundaries, boundary{point: fmt.Sprintf("%s:%d", point, call)})
 		}
 	}
-	for _, tt := range boundaries {
-		t.Run(tt.point, func(t *testing.T) {
+	for i, group := range divide(boundaries, 3) {
+		t.Run(fmt.Sprint("home ", i+1), func(t *testing.T) {
 			t.Parallel()
 			model := threeSteps(t, "echo ran >> effects.txt")
 			h := newHome(t, model.URL)
-			first := h.start(t, dieAt(tt.point))
-			h.prepare(t)
-			acknowledged := first.post(t)
-			first.awaitExit(t)
-			took := h.resume(t, acknowledged)
-			t.Logf("done %v after the restart", took.Round(time.Millisecond))
-			require.Less(t, took, resumeLimit)
-			h.checkThreeSteps(t, model, 3+tt.extra)
+			h.keepProcesses(t)
+			running := h.start(t)
+			for _, tt := range group {
+				if !t.Run(tt.point, func(t *testing.T) {
+					h.nextTurn(t, model, tt.point)
+					acknowledged := running.post(t)
+					running.awaitExit(t)
+					h.dieAt(t, "")
+					var took time.Duration
+					running, took = h.restart(t, acknowledged)
+					t.Logf("done %v after the restart", took.Round(time.Millisecond))
+					require.Less(t, took, resumeLimit)
+					h.checkThreeSteps(t, model, 3+tt.extra)
+				}) {
+					return
+				}
+			}
 		})
 	}
 
@@ -135,7 +141,7 @@ func TestCrashDuringALongCommand(t *testing.T) {
 	defer cancel()
 	answered := make(chan time.Time, 1)
 	go func() {
-		_, _ = second.api().Follow(ctx, messageID, func(event.Event) {})
+		_, _ = second.api().Follow(ctx, h.message(), func(event.Event) {})
 		answered <- time.Now()
 	}()
 	t.Parallel()
@@ -192,6 +198,56 @@ func hangOnce(t *testing.T, step int, command string) *llmtest.Server {
 	})
 }
 
+// divide divides what is done one after the other into n parts, to be done side by side.
+func divide[T any](all []T, n int) [][]T {
+	parts := make([][]T, n)
+	for i, one := range all {
+		parts[i%n] = append(parts[i%n], one)
+	}
+	return parts
+}
+
+// keepProcesses has the home's processes outlive the subtests of t, and die where dieAt
+// says.
+func (h *home) keepProcesses(t *testing.T) {
+	h.owner = t
+	h.environ = append(h.environ, dieAt("@"+h.failpoint()))
+}
+
+// failpoint is the file that names the point to die at.
+func (h *home) failpoint() string { return filepath.Join(h.dir, "failpoint") }
+
+// dieAt names the point at which processes die from now on; empty: nowhere.
+func (h *home) dieAt(t *testing.T, point string) {
+	t.Helper()
+	next := h.failpoint() + ".next"
+	require.NoError(t, os.WriteFile(next, []byte(point), 0o600))
+	require.NoError(t, os.Rename(next, h.failpoint()))
+}
+
+// nextTurn begins another crash test, in which the running process dies at a point.
+func (h *home) nextTurn(t *testing.T, model *llmtest.Server, point string) {
+	t.Helper()
+	h.turn++
+	h.before = model.Count()
+	if err := os.Remove(h.workspace("effects.txt")); !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
+	h.prepare(t)
+	h.dieAt(t, point)
+}
+
+// message is the client ID of the message of the crash test.
+func (h *home) message() string { return fmt.Sprint("m", h.turn+1) }
+
+// session is where it is sent.
+func (h *home) session() string {
+	if h.turn == 0 {
+		return "main"
+	}
+	return fmt.Sprint("main", h.turn+1)
+}
+
 // prepare writes the file that the turn edits.
 func (h *home) prepare(t *testing.T) {
 	t.Helper()
@@ -202,13 +258,20 @@ func (h *home) prepare(t *testing.T) {
 // acknowledged, and waits for the answer. It returns the time taken.
 func (h *home) resume(t *testing.T, acknowledged bool) time.Duration {
 	t.Helper()
+	_, took := h.restart(t, acknowledged)
+	return took
+}
+
+// restart is resume that also returns the process.
+func (h *home) restart(t *testing.T, acknowledged bool) (second *process, took time.Duration) {
+	t.Helper()
 	started := time.Now()
-	second := h.start(t)
+	second = h.start(t)
 	if !acknowledged {
 		require.True(t, second.post(t))
 	}
 	second.finish(t)
-	return time.Since(started)
+	return second, time.Since(started)
 }
 
 // finish waits for the answer of a crash test and checks the transcript.
@@ -216,12 +279,12 @@ func (p *process) finish(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	message, err := p.api().Follow(ctx, messageID, func(event.Event) {})
+	message, err := p.api().Follow(ctx, p.home.message(), func(event.Event) {})
 	require.NoError(t, err)
 	require.Equal(t, domain.ReplyDone, message.Status, message.Text)
 	require.Equal(t, "all done", message.Text)
 
-	transcript, err := p.api().Transcript(ctx, "http:main")
+	transcript, err := p.api().Transcript(ctx, "http:"+p.home.session())
 	require.NoError(t, err)
 	var roles []string
 	for _, m := range transcript {
@@ -234,7 +297,7 @@ func (p *process) finish(t *testing.T) {
 func (h *home) checkThreeSteps(t *testing.T, model *llmtest.Server, requests int) {
 	t.Helper()
 	require.Empty(t, model.Invalid())
-	require.LessOrEqual(t, model.Count(), requests)
+	require.LessOrEqual(t, model.Count()-h.before, requests)
 	effects, err := os.ReadFile(h.workspace("effects.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "ran\n", string(effects))

@@ -295,7 +295,7 @@ func TestMCPCrash(t *testing.T) {
 	second := h.start(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	message, err := second.api().Follow(ctx, messageID, func(event.Event) {})
+	message, err := second.api().Follow(ctx, h.message(), func(event.Event) {})
 	require.NoError(t, err)
 	require.Equal(t, "all done", message.Text)
 	require.Contains(t, model.Requests()[1].Results()[0], "outcome unknown")

@@ -28,6 +28,7 @@ type slackHome struct {
 	slack  *slacktest.Server
 	mode   string
 	latest atomic.Pointer[process] // of those that were started
+	asked  []string                // the threads of crash tests
 }
 
 // newSlackHome returns a home whose model is at url and whose Slack is server.

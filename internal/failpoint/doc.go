@@ -3,5 +3,6 @@
 package failpoint
 
 // Variable is the environment variable that names the point to die at: "name", or
-// "name:n" for the nth time it is reached.
+// "name:n" for the nth time it is reached. "@path" is a file that names the point, or
+// another one later: counting then starts anew.
 const Variable = "HOLDFAST_FAILPOINT"

@@ -6,15 +6,25 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 )
 
-var reached atomic.Int64
+// reached counts how often the named point was reached.
+var reached struct {
+	sync.Mutex
+	point string // with its number, as named
+	times int64
+}
 
 // Hit kills the process, as kill -9 does, if this is the named point.
 func Hit(name string) {
-	point, nth, _ := strings.Cut(os.Getenv(Variable), ":")
+	named := os.Getenv(Variable)
+	if path, is := strings.CutPrefix(named, "@"); is {
+		content, _ := os.ReadFile(path) // without a file, there is no point
+		named = string(content)
+	}
+	point, nth, _ := strings.Cut(named, ":")
 	if point != name {
 		return
 	}
@@ -22,7 +32,12 @@ func Hit(name string) {
 	if err != nil {
 		n = 1
 	}
-	if reached.Add(1) != n {
+	reached.Lock()
+	defer reached.Unlock()
+	if reached.point != named {
+		reached.point, reached.times = named, 0
+	}
+	if reached.times++; reached.times != n {
 		return
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
