@@ -78,7 +78,11 @@ func (p *platform) Limits() chat.Limits {
 
 // sizeOf measures Markdown: larger the less the server takes.
 func (p *platform) sizeOf(markdown string) int {
-	size, limit := chat.Runes(quiet(markdown)), p.limit(context.Background())
+	size := chat.Runes(quiet(markdown))
+	if size <= fewestRunes {
+		return size
+	}
+	limit := p.limit(context.Background())
 	return (size*textLimit + limit - 1) / limit
 }
 

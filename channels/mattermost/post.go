@@ -97,8 +97,10 @@ func (p *platform) content(ctx context.Context, msg chat.Message) string {
 	if said == "" {
 		return strings.TrimPrefix(note, noteMark)
 	}
-	limit := max(p.limit(ctx)-chat.Runes(note), 1)
-	if chat.Runes(said) > limit {
+	if chat.Runes(said+note) <= fewestRunes {
+		return said + note
+	}
+	if limit := p.limit(ctx) - chat.Runes(note); chat.Runes(said) > limit {
 		said = markdown.Split(said, limit-1)[0] + "…"
 	}
 	return said + note

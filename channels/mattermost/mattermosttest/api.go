@@ -1,6 +1,7 @@
 package mattermosttest
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"math/rand/v2"
@@ -346,15 +347,33 @@ func (c call) deletePost() (any, *problem) {
 }
 
 func (c call) upload() (any, *problem) {
-	if _, failed := c.readable(c.query("channel_id")); failed != nil {
+	channel, name, content := c.query("channel_id"), c.query("filename"), c.body
+	if strings.HasPrefix(c.r.Header.Get("Content-Type"), "multipart/") {
+		channel, name, content = c.form()
+	}
+	if _, failed := c.readable(channel); failed != nil {
 		return nil, failed
 	}
-	content, name := c.body, c.query("filename")
 	if name == "" {
 		return nil, badParameter
 	}
 	f := c.store(name, http.DetectContentType(content), content)
 	return map[string]any{"file_infos": []*File{f}, "client_ids": []string{}}, nil
+}
+
+// form returns what a browser uploads.
+func (c call) form() (channel, name string, content []byte) {
+	r := c.r.Clone(c.r.Context())
+	r.Body = io.NopCloser(bytes.NewReader(c.body))
+	if r.ParseMultipartForm(1<<20) != nil || len(r.MultipartForm.File["files"]) == 0 {
+		return "", "", nil
+	}
+	header := r.MultipartForm.File["files"][0]
+	if f, err := header.Open(); err == nil {
+		content, _ = io.ReadAll(f) // it is in memory
+		_ = f.Close()
+	}
+	return r.FormValue("channel_id"), header.Filename, content
 }
 
 func (c call) fileInfo() (any, *problem) {
