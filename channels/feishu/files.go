@@ -115,7 +115,7 @@ func (p *platform) fetch(ctx context.Context, f domain.File) (response *http.Res
 	if !strings.HasPrefix(f.URL, "/open-apis/im/v1/messages/") {
 		return nil, chat.Unreadable("is not stored by Feishu")
 	}
-	response, err = p.download(ctx, f.URL) //nolint:bodyclose // the caller closes it
+	response, err = p.download(ctx, f.URL)
 	if why := unreadable[code(err)]; why != "" {
 		return nil, chat.Unreadable(why)
 	}

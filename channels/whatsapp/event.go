@@ -79,8 +79,7 @@ func (p *platform) readMessage(m *message, contacts []contact) (chat.Delivery, e
 		from.Sender = m.FromUser
 	}
 	action, value, _ := strings.Cut(m.Interactive.Button.ID, ":")
-	switch a := chat.Action(action); a {
-	case chat.ActionApprove, chat.ActionDeny, chat.ActionStop:
+	if a := chat.Action(action); slices.Contains([]chat.Action{chat.ActionApprove, chat.ActionDeny, chat.ActionStop}, a) {
 		return &chat.Click{Origin: from, Action: a, Value: value}, nil
 	}
 	from.Text, from.Files = m.text(), m.files()

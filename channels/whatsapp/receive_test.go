@@ -188,6 +188,7 @@ func TestSetup(t *testing.T) {
 	require.ErrorAs(t, err, &channels.MalformedError{})
 	_, err = n.channel.Locate(n.ctx, "1", "2")
 	require.ErrorAs(t, err, &channels.MalformedError{})
+	require.NoError(t, n.Await(n.ctx, func() bool { return len(n.Made("number")) == 2 }), "it identified, too")
 	n.Fail("number", 1, whatsapptest.Fault{Status: 401, Code: 190})
 	require.Contains(t, n.channel.CheckSetup(n.ctx)[0].Text, "the access token has expired or was revoked")
 }

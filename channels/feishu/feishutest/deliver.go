@@ -198,7 +198,7 @@ func (s *Server) start(d *Delivery) {
 	began := make(chan struct{})
 	s.Go(func(ctx context.Context) {
 		defer close(d.done)
-		d.err = s.attempt(d, began)
+		d.err = s.attempt(ctx, d, began)
 		for _, delay := range s.retries {
 			if d.err == nil {
 				return
@@ -208,15 +208,15 @@ func (s *Server) start(d *Delivery) {
 			case <-ctx.Done():
 				return
 			}
-			d.err = s.attempt(d, make(chan struct{}))
+			d.err = s.attempt(ctx, d, make(chan struct{}))
 		}
 	})
 	<-began
 }
 
 // attempt delivers once. began is closed once it is on its way.
-func (s *Server) attempt(d *Delivery, began chan struct{}) error {
-	ctx, cancel := context.WithTimeout(s.Context(), s.ackWithin)
+func (s *Server) attempt(ctx context.Context, d *Delivery, began chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, s.ackWithin)
 	defer cancel()
 	if s.webhook {
 		close(began)

@@ -117,7 +117,7 @@ func read(r *http.Request, method string) (Call, error) {
 func (s *Server) Calls(method string) []Call {
 	var all []Call
 	for _, made := range s.Made(cmp.Or(method, faulty.Any)) {
-		made.Request.Body = io.NopCloser(bytes.NewReader(made.Content))
+		made.Body = io.NopCloser(bytes.NewReader(made.Content))
 		call, _ := read(made.Request, made.Method) // what cannot be read was refused
 		if call.Failed = made.Status; made.Status == http.StatusOK {
 			call.Failed = 0
