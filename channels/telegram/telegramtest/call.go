@@ -117,8 +117,8 @@ func read(r *http.Request, method string) (Call, error) {
 func (s *Server) Calls(method string) []Call {
 	var all []Call
 	for _, made := range s.Made(cmp.Or(method, faulty.Any)) {
-		made.Body = io.NopCloser(bytes.NewReader(made.Content))
-		call, _ := read(made.Request, made.Method) // what cannot be read was refused
+		again := &http.Request{Method: made.Request.Method, URL: made.URL, Header: made.Header, Body: io.NopCloser(bytes.NewReader(made.Content))}
+		call, _ := read(again, made.Method) // what cannot be read was refused
 		if call.Failed = made.Status; made.Status == http.StatusOK {
 			call.Failed = 0
 		}
