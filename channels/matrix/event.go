@@ -48,6 +48,11 @@ type event struct {
 		Before struct {
 			Membership string `json:"membership"`
 		} `json:"prev_content"`
+		Relations struct {
+			Edit struct {
+				Content content `json:"content"`
+			} `json:"m.replace"` // the latest one
+		} `json:"m.relations"`
 	} `json:"unsigned"`
 }
 
@@ -136,8 +141,11 @@ func (p *platform) parse(room string, raw []json.RawMessage) (all []*event) {
 
 // delivery returns an event for the core; nil if it is none of its business.
 func (r *receiver) delivery(ctx context.Context, id string, e *event) (chat.Delivery, error) {
-	if e.ID == "" || e.Sender == "" || e.Sender == r.self.ID {
+	switch {
+	case e.ID == "" || e.Sender == "":
 		return nil, nil
+	case e.Sender == r.self.ID:
+		return nil, r.remember(ctx, id, e)
 	}
 	switch replaced, redacted := e.Content.related(relReplace), cmp.Or(e.Redacts, e.Content.Redacts); {
 	case e.Type == typeEncrypted:
@@ -150,6 +158,24 @@ func (r *receiver) delivery(ctx context.Context, id string, e *event) (chat.Deli
 		return r.post(ctx, id, e)
 	}
 	return nil, nil
+}
+
+// remember remembers what we say, for those who reply to it.
+func (r *receiver) remember(ctx context.Context, id string, e *event) error {
+	replaced := e.Content.related(relReplace)
+	switch {
+	case e.Type != typeMessage:
+	case replaced == "":
+		r.events.Put(id+" "+e.ID, newOrigin(e))
+	case e.Content.New != nil:
+		was, err := r.events.Get(ctx, id+" "+replaced)
+		if err != nil {
+			return err
+		}
+		was.text = e.Content.New.quotable()
+		r.events.Put(id+" "+replaced, was)
+	}
+	return nil
 }
 
 // warnSealed tells the operator of a room that is encrypted.
@@ -228,6 +254,8 @@ func (r *receiver) change(ctx context.Context, id string, e *event, of string) (
 		return nil, nil
 	default:
 		c.Text, c.Files = asCommand(r.self.withoutMention(e.Content.New.text(), true)), e.Content.New.files(e.ID)
+		was.text = e.Content.New.quotable()
+		r.events.Put(id+" "+of, was)
 	}
 	return c, nil
 }
@@ -239,7 +267,19 @@ type origin struct{ thread, sender, text string }
 const originLasts = day
 
 func newOrigin(e *event) origin {
-	return origin{e.Content.related(relThread), e.Sender, text.CutRunes(e.Content.text(), quoteLimit)}
+	said := &e.Content
+	if edited := e.Unsigned.Relations.Edit.Content.New; edited != nil {
+		said = edited
+	}
+	return origin{e.Content.related(relThread), e.Sender, said.quotable()}
+}
+
+// quotable returns what is quoted of a message.
+func (c *content) quotable() string {
+	if c.Mark != nil {
+		return text.CutRunes(c.written(), quoteLimit)
+	}
+	return text.CutRunes(c.text(), quoteLimit)
 }
 
 // lookForOrigin reads a message by "room event". What cannot be read is unknown.

@@ -110,8 +110,19 @@ func TestWhatIsAnsweredInRooms(t *testing.T) {
 	require.NoError(t, err)
 	s.Say(matrixtest.Ben, room, "thanks", matrixtest.ReplyingTo(sent.PlatformID))
 	require.Equal(t, "> an answer\n\nthanks", s.accepted(len(in) + 2)[len(in)+1].Text, "a reply to the bot is for the bot")
+	out := reply(room, "o1", "a better answer")
+	out.Draft = sent.PlatformID
+	_, err = s.channel.Send(s.ctx, out)
+	require.NoError(t, err)
+	require.NoError(t, s.Listening(s.ctx))
+	s.Say(matrixtest.Ben, room, "even better", matrixtest.ReplyingTo(sent.PlatformID))
+	require.Equal(t, "> a better answer\n\neven better", s.accepted(len(in) + 3)[len(in)+2].Text, "it quotes what is shown now")
+	require.NoError(t, s.stop())
+	s = openAt(t, s.Server, s.backend, nil).run()
+	s.Say(matrixtest.Ben, room, "still", matrixtest.ReplyingTo(sent.PlatformID))
+	require.Equal(t, "> a better answer\n\nstill", s.accepted(len(in) + 4)[len(in)+3].Text)
 	s.Say(matrixtest.Ben, room, "under the answer", matrixtest.InThread(sent.PlatformID))
-	require.Equal(t, "under the answer", s.accepted(len(in) + 3)[len(in)+2].Text, "the bot's message began the thread")
+	require.Equal(t, "under the answer", s.accepted(len(in) + 5)[len(in)+4].Text, "the bot's message began the thread")
 }
 
 func TestStrangersGetACode(t *testing.T) {

@@ -41,7 +41,7 @@ func (c call) read(into any) bool {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_matrix/client/versions", func(w http.ResponseWriter, _ *http.Request) {
-		write(w, http.StatusOK, map[string]any{"versions": []string{"v1.1", "v1.5", "v1.6", "v1.11"}})
+		write(w, http.StatusOK, map[string]any{"versions": []string{"v1.1", "v1.2", "v1.3", "v1.4", "v1.5", "v1.6", "v1.7", "v1.8", "v1.9", "v1.10", "v1.11"}})
 	})
 	const v3 = "/_matrix/client/v3/"
 	for pattern, handle := range map[string]func(call){
@@ -78,6 +78,9 @@ func (s *Server) routes() http.Handler {
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+v3+"rooms/{room}/"+path, s.authorized(s.inRoom(path != "leave", handle)))
+	}
+	for _, path := range []string{"{event}", "{event}/{relation}"} {
+		mux.HandleFunc("GET /_matrix/client/v1/rooms/{room}/relations/"+path, s.authorized(s.inRoom(true, s.relations)))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, http.StatusNotFound, map[string]any{"errcode": "M_UNRECOGNIZED", "error": "Unrecognized request"})
@@ -228,11 +231,36 @@ func (s *Server) joinedMembers(c call, in *room) {
 func (s *Server) event(c call, in *room) {
 	for _, e := range in.events {
 		if e.ID == c.PathValue("event") {
-			c.answer(e)
+			c.answer(in.bundled(e))
 			return
 		}
 	}
 	c.refuse(http.StatusNotFound, "M_NOT_FOUND", "Event not found.")
+}
+
+// relations lists the events with a relation to one, newest first.
+func (s *Server) relations(c call, in *room) {
+	chunk := []*Happened{}
+	for _, e := range slices.Backward(in.events) {
+		relation, _ := e.Content["m.relates_to"].(map[string]any)
+		wanted := c.PathValue("relation")
+		if relation["event_id"] == c.PathValue("event") && (wanted == "" || relation["rel_type"] == wanted) {
+			chunk = append(chunk, e)
+		}
+	}
+	c.answer(map[string]any{"chunk": chunk})
+}
+
+// bundled returns an event with its latest edit.
+func (r *room) bundled(e *Happened) Happened {
+	with := *e
+	for _, edit := range r.events {
+		relation, _ := edit.Content["m.relates_to"].(map[string]any)
+		if relation["rel_type"] == "m.replace" && relation["event_id"] == e.ID && edit.Sender == e.Sender {
+			with.Unsigned = map[string]any{"m.relations": map[string]any{"m.replace": edit}}
+		}
+	}
+	return with
 }
 
 func (s *Server) roomState(c call, in *room) {
@@ -299,6 +327,12 @@ func (s *Server) typed(c call, in *room) {
 	if c.PathValue("user") != c.user || asked.Typing && asked.Timeout <= 0 {
 		c.refuse(http.StatusForbidden, "M_FORBIDDEN", "Cannot set another user's typing state")
 		return
+	}
+	s.position++
+	in.typedAt = s.position
+	in.typing = slices.DeleteFunc(in.typing, func(who string) bool { return who == c.user })
+	if asked.Typing {
+		in.typing = append(in.typing, c.user)
 	}
 	s.typing = append(s.typing, TypingCall{Room: in.id, User: c.user, On: asked.Typing})
 	c.answer(map[string]any{})

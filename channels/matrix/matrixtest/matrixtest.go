@@ -74,8 +74,10 @@ type Server struct {
 
 // room is a room with everything that happened in it.
 type room struct {
-	id     string
-	events []*Happened
+	id      string
+	events  []*Happened
+	typing  []string // users
+	typedAt int      // the position when that changed
 }
 
 // Happened is an event.
@@ -343,6 +345,7 @@ func (s *Server) Remove(by, id, of string) {
 // redact removes what a message says. The lock is held.
 func (s *Server) redact(in *room, by, of string) *Happened {
 	because := s.add(in, "m.room.redaction", by, nil, map[string]any{"redacts": of})
+	because.Redacts = of // for clients that look for it where it used to be
 	for _, e := range in.events {
 		if e.ID == of {
 			e.Content, e.Unsigned = map[string]any{}, map[string]any{"redacted_because": because}

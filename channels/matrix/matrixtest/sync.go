@@ -48,8 +48,9 @@ func (f *filter) takes(e *Happened) bool {
 
 type filters struct {
 	Room struct {
-		Timeline filter `json:"timeline"`
-		State    filter `json:"state"`
+		Timeline  filter `json:"timeline"`
+		State     filter `json:"state"`
+		Ephemeral filter `json:"ephemeral"`
 	} `json:"room"`
 }
 
@@ -186,10 +187,15 @@ func (r *room) timeline(after int, f filters, whole bool) (part map[string]any, 
 			}
 		}
 	}
+	typing := []map[string]any{}
+	if r.typedAt > after && f.Room.Ephemeral.takes(&Happened{Type: "m.typing"}) {
+		typing = append(typing, map[string]any{"type": "m.typing", "content": map[string]any{"user_ids": append([]string{}, r.typing...)}})
+	}
 	return map[string]any{
-		"timeline": map[string]any{"events": listed(events), "limited": limited, "prev_batch": prev},
-		"state":    map[string]any{"events": listed(state)},
-	}, len(events) > 0 || whole
+		"ephemeral": map[string]any{"events": typing},
+		"timeline":  map[string]any{"events": listed(events), "limited": limited, "prev_batch": prev},
+		"state":     map[string]any{"events": listed(state)},
+	}, len(events)+len(typing) > 0 || whole
 }
 
 // stripped is what somebody who is invited knows of a room.
