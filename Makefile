@@ -31,13 +31,14 @@ test: ## All tests
 race: ## Tests with the race detector, without the engine
 	go test -race -gcflags=modernc.org/sqlite/lib=-race=false -shuffle=on -timeout 30m -skip '^TestScenarios' $(RACE)
 
-# Third-party servers and clients. emulate needs this version of node.
+# Third-party servers and clients. emulate and matrix-js-sdk need this version of node.
 PEERS := @copilotkit/aimock@1.43.0 @slack/bolt@5.1.0 undici@7.30.2 emulate@0.12.2 node@22.23.3 \
 	@tencent-weixin/openclaw-weixin@2.4.9 dingtalk-stream@2.1.5 axios@1.21.1 \
 	discord.js@14.28.0 grammy@1.46.0 telegraf@4.16.3 telegram-test-api@4.2.1 \
 	@modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31 \
 	qq-official-bot@1.0.13 @larksuiteoapi/node-sdk@1.74.0 standardwebhooks@1.1.1 @kapso/whatsapp-cloud-api@0.3.0 \
-	@mattermost/client@11.9.0 @mattermost/types@11.9.0
+	@mattermost/client@11.9.0 @mattermost/types@11.9.0 \
+	matrix-js-sdk@43.0.0
 
 # python3-python-telegram-bot of Debian, with what it needs.
 PEERS_PYTHON := python-telegram-bot apscheduler cachetools certifi pkg-resources pytz-deprecation-shim six tornado tz tzlocal urllib3
@@ -49,7 +50,7 @@ peers: ## Tests against third-party servers, installed into .peers by npm and ap
 	npm install --prefix .peers/twin --no-audit --no-fund --save-exact discord-digital-twin@0.1.1
 	cd .peers && apt-get download -qq $(addprefix python3-,$(PEERS_PYTHON)) && for p in *.deb; do dpkg-deb -x $$p .; done
 	HOLDFAST_PEERS=$(CURDIR)/.peers go test -tags peers -run '^Test(Aimock|Bolt|Emulate|Peer)' -count=1 \
-		./internal/command ./channels/slack ./channels/slack/slacktest ./channels/discord ./channels/discord/discordtest ./channels/telegram ./channels/telegram/telegramtest ./channels/mattermost/mattermosttest ./channels/wechat/wechattest ./channels/dingtalk/dingtalktest ./channels/qq/qqtest ./channels/whatsapp/whatsapptest ./channels/feishu/feishutest ./channels/email ./channels/webhook ./internal/tool/mcp
+		./internal/command ./channels/slack ./channels/slack/slacktest ./channels/discord ./channels/discord/discordtest ./channels/telegram ./channels/telegram/telegramtest ./channels/mattermost/mattermosttest ./channels/wechat/wechattest ./channels/dingtalk/dingtalktest ./channels/qq/qqtest ./channels/whatsapp/whatsapptest ./channels/matrix ./channels/feishu/feishutest ./channels/email ./channels/webhook ./internal/tool/mcp
 
 .PHONY: bench
 bench: ## Latency and throughput, compared with the bare engine
