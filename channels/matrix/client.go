@@ -73,11 +73,11 @@ type request struct {
 
 // roomPath returns the path of a room's method, with further segments.
 func roomPath(chat string, segments ...string) string {
-	path := "/_matrix/client/v3/rooms/" + url.PathEscape(roomOf(chat))
+	path := []string{"/_matrix/client/v3/rooms", url.PathEscape(roomOf(chat))}
 	for _, s := range segments {
-		path += "/" + url.PathEscape(s)
+		path = append(path, url.PathEscape(s))
 	}
-	return path
+	return strings.Join(path, "/")
 }
 
 // call makes a call and decodes its answer, if that is not nil. Its error is a [remote.Error].

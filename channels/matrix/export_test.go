@@ -15,23 +15,25 @@ func SetPace(c *Channel, pace chat.Pace) {
 }
 
 // SetTransport has a channel under test make its calls by a transport.
-func SetTransport(c *Channel, t http.RoundTripper) { c.platform.http.Transport = t }
+func SetTransport(c *Channel, t http.RoundTripper) { c.http.Transport = t }
 
 // Read parses an event of a room, in which nothing can be looked up.
 func Read(c *Channel, id string, raw []byte) chat.Delivery {
 	r := &receiver{platform: c.platform, self: account{ID: "@holdfast:example.org", Name: "Holdfast"}}
 	r.rooms.Put(id, room{direct: true})
-	for _, e := range r.parse(id, []json.RawMessage{raw}) {
-		for _, other := range []string{e.Content.answers(), e.Content.related(relReplace), e.Content.related(relThread), e.Redacts, e.Content.Redacts} {
-			r.events.Put(id+" "+other, origin{sender: e.Sender})
-		}
-		d, err := r.delivery(context.Background(), id, e)
-		if err != nil {
-			panic(err)
-		}
-		return d
+	all := r.parse(id, []json.RawMessage{raw})
+	if len(all) == 0 {
+		return nil
 	}
-	return nil
+	e := all[0]
+	for _, other := range []string{e.Content.answers(), e.Content.related(relReplace), e.Content.related(relThread), e.Redacts, e.Content.Redacts} {
+		r.events.Put(id+" "+other, origin{sender: e.Sender})
+	}
+	d, err := r.delivery(context.Background(), id, e)
+	if err != nil {
+		panic(err)
+	}
+	return d
 }
 
 // Draft posts a draft of a reply.

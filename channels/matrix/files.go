@@ -53,9 +53,9 @@ func (p *platform) Fetch(ctx context.Context, f domain.File) (io.ReadCloser, err
 		return nil, chat.Unreadable("is not stored by a homeserver")
 	}
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
-	response, err := p.download(ctx, "/_matrix/client/v1/media/download/", at[1], at[2])
+	content, err := p.download(ctx, "/_matrix/client/v1/media/download/", at[1], at[2])
 	if codeOf(err) == codeUnrecognized {
-		response, err = p.download(ctx, "/_matrix/media/v3/download/", at[1], at[2])
+		content, err = p.download(ctx, "/_matrix/media/v3/download/", at[1], at[2])
 	}
 	if err != nil {
 		cancel()
@@ -64,11 +64,15 @@ func (p *platform) Fetch(ctx context.Context, f domain.File) (io.ReadCloser, err
 		}
 		return nil, err
 	}
-	return body{response.Body, cancel}, nil
+	return body{content, cancel}, nil
 }
 
-func (p *platform) download(ctx context.Context, path, server, id string) (*http.Response, error) {
-	return p.open(ctx, request{name: "download", path: path + url.PathEscape(server) + "/" + url.PathEscape(id)})
+func (p *platform) download(ctx context.Context, path, server, id string) (io.ReadCloser, error) {
+	response, err := p.open(ctx, request{name: "download", path: path + url.PathEscape(server) + "/" + url.PathEscape(id)})
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
 }
 
 // body is that of an answer, until it is closed.

@@ -2,9 +2,9 @@ package matrix_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -272,7 +272,7 @@ func TestWhatSyncLeavesOutIsReadFromTheHistory(t *testing.T) {
 	require.NoError(t, s.stop())
 	var want []string
 	for i := range 350 {
-		want = append(want, fmt.Sprint(i))
+		want = append(want, strconv.Itoa(i))
 		if i > 0 {
 			s.Say(matrixtest.Ana, room, want[i])
 		}

@@ -86,7 +86,7 @@ func (s *scenario) redeliver(t *testing.T) {
 	s.mu.Lock()
 	s.Again(s.last[0], s.last[1])
 	s.mu.Unlock()
-	require.NoError(t, s.Server.Listening(t.Context()))
+	require.NoError(t, s.Listening(t.Context()))
 }
 
 func (s *scenario) seen(group bool) (all []platformtest.Seen) {

@@ -167,11 +167,12 @@ func TestLongReply(t *testing.T) {
 		_, err := s.channel.Send(s.ctx, out)
 		require.NoError(t, err)
 	}
-	var all string
+	var shown strings.Builder
 	for _, m := range s.ours(room) {
-		all += m.HTML
+		shown.WriteString(m.HTML)
 		require.Less(t, m.Size, 65_536)
 	}
+	all := shown.String()
 	for i := range 900 {
 		require.Equal(t, 1, strings.Count(all, fmt.Sprintf("<strong>%d</strong>", i)))
 	}
@@ -325,11 +326,12 @@ func TestRecipients(t *testing.T) {
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(o *matrix.Options) { o.Users = []string{matrixtest.Ana} })
-	text := func() (all string) {
+	text := func() string {
+		var all strings.Builder
 		for _, f := range s.channel.CheckSetup(s.ctx) {
-			all += string(f.Level) + " " + f.Text + "\n"
+			fmt.Fprintf(&all, "%s %s\n", f.Level, f.Text)
 		}
-		return all
+		return all.String()
 	}
 	require.Contains(t, text(), "ok connected as @holdfast:example.org, device DEVICEHOL\nwarn the account is in no room")
 	room, _ := s.direct()

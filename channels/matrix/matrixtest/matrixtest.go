@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -197,12 +198,10 @@ func (r *room) members() (all []string) {
 }
 
 // member changes how a user is in a room. The lock is held.
-func (s *Server) member(in *room, by, user, membership string, more map[string]any) *Happened {
+func (s *Server) member(in *room, by, user, membership string, more map[string]any) {
 	content := map[string]any{"membership": membership, "displayname": s.names[user]}
-	for key, value := range more {
-		content[key] = value
-	}
-	return s.add(in, "m.room.member", by, &user, content)
+	maps.Copy(content, more)
+	s.add(in, "m.room.member", by, &user, content)
 }
 
 // newRoom makes a room. The lock is held.
