@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
-	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 // maxChecked bounds the rooms that a check looks at.
@@ -46,7 +45,7 @@ func (p *platform) Check(ctx context.Context) []chat.Finding {
 
 // unusable returns the finding for a call that failed.
 func (p *platform) unusable(err error) chat.Finding {
-	if failed := remote.As(err); failed != nil && failed.Permanent() {
+	if codeOf(err) == codeUnknownToken {
 		return chat.Failed("log the account in again (docs/matrix.md) and set MATRIX_ACCESS_TOKEN", "the homeserver rejects the access token: %v", err)
 	}
 	at := chat.Endpoint{Platform: "a Matrix homeserver", URL: p.homeserver, Setting: "channels.matrix.homeserver", Needs: "https to the homeserver"}

@@ -186,8 +186,12 @@ func rejected(name string, response *http.Response) error {
 	if wait := time.Duration(min(max(said.RetryAfterMS, 0), day.Milliseconds())) * time.Millisecond; wait > failed.RetryAfter {
 		failed.RetryAfter = wait
 	}
-	if said.Code == codeLimited {
+	switch said.Code {
+	case codeLimited:
 		failed.Status = http.StatusTooManyRequests
+	case codeUnknownToken: // replies wait for a new token
+		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
+		failed.Err = fmt.Errorf("%w; check channels.matrix.access_token", failed.Err)
 	}
 	return failed
 }

@@ -178,5 +178,5 @@ func jsonSize(s string) int {
 // gone reports whether an error is a refusal that no other attempt changes.
 func gone(err error) bool {
 	failed := remote.As(err)
-	return failed != nil && failed.Permanent() && codeOf(err) != codeUnknownToken
+	return failed != nil && failed.Permanent()
 }

@@ -245,7 +245,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"no power to write":  {faulty.Fault{Status: 403, Body: `{"errcode":"M_FORBIDDEN","error":"You don't have permission to post that to the room."}`}, true, true, "permission"},
 		"an unknown room":    {faulty.Fault{Status: 404, Body: `{"errcode":"M_NOT_FOUND","error":"Unknown room"}`}, true, true, "Unknown room"},
-		"a revoked token":    {faulty.Fault{Status: 401, Body: `{"errcode":"M_UNKNOWN_TOKEN","error":"Access token has expired"}`}, false, true, "M_UNKNOWN_TOKEN"},
+		"a revoked token":    {faulty.Fault{Status: 401, Body: `{"errcode":"M_UNKNOWN_TOKEN","error":"Access token has expired"}`}, false, false, "check channels.matrix.access_token"},
 		"too large":          {faulty.Fault{Status: 413, Body: `{"errcode":"M_TOO_LARGE","error":"event too large"}`}, false, true, "M_TOO_LARGE"},
 		"a proxy's refusal":  {faulty.Fault{Status: 403, Body: `<html>blocked</html>`}, false, false, "Forbidden"},
 		"a redirect":         {faulty.Fault{Status: 302, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}, false, false, "Found"},
@@ -344,7 +344,7 @@ func TestDoctor(t *testing.T) {
 	revoked := openAt(t, s.Server, s.backend, nil)
 	findings := revoked.channel.CheckSetup(s.ctx)
 	require.Equal(t, chat.LevelFail, findings[0].Level)
-	require.Contains(t, findings[0].Text, "the homeserver rejects the access token: matrix: status 401: whoami: M_UNKNOWN_TOKEN")
+	require.Contains(t, findings[0].Text, "the homeserver rejects the access token: matrix: status 503: whoami: M_UNKNOWN_TOKEN")
 	s.Down()
 	require.Contains(t, openAt(t, s.Server, s.backend, nil).channel.CheckSetup(s.ctx)[0].Text, "does not answer like a Matrix homeserver")
 }
