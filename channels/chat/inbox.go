@@ -92,13 +92,12 @@ type Change struct {
 	Deleted bool
 }
 
-// Click is a click on a [Button] or an equivalent, such as a shortcut.
+// Click is a click on a [Button] or an equivalent, such as a shortcut. Of a person's ratings,
+// the one with the latest SentAt counts.
 type Click struct {
 	Origin
 	Action Action
 	Value  string // the button's; empty: the conversation
-	// SentAt of the Origin orders the ratings of a person, of which the last one counts.
-
 	// Home says that it was made on the person's page, in whose direct chat it counts.
 	Home bool
 }

@@ -14,17 +14,16 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
 const (
-	callTimeout = 30 * time.Second
-	fileTimeout = 5 * time.Minute
-	maxAnswer   = 64 << 20  // bytes
-	maxRefusal  = 256 << 10 // bytes of an answer that is an error
-	// operatorDelay is the delay of the next attempt while the operator has to fix something.
-	operatorDelay = 30 * time.Second
-	maxRedirects  = 3
+	callTimeout  = 30 * time.Second
+	fileTimeout  = 5 * time.Minute
+	maxAnswer    = 64 << 20  // bytes
+	maxRefusal   = 256 << 10 // bytes of an answer that is an error
+	maxRedirects = 3
 )
 
 // The error codes that we ask for.
@@ -178,7 +177,7 @@ func rejected(name string, response *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // without it the status says enough
 	if json.Unmarshal(body, &said) != nil || said.Code == "" {
 		if failed.Permanent() || failed.Status < http.StatusBadRequest {
-			failed.Status, failed.RetryAfter = http.StatusBadGateway, operatorDelay
+			failed.Status, failed.RetryAfter = http.StatusBadGateway, web.OperatorDelay
 		}
 		return failed
 	}
@@ -190,7 +189,7 @@ func rejected(name string, response *http.Response) error {
 	case codeLimited:
 		failed.Status = http.StatusTooManyRequests
 	case codeUnknownToken: // replies wait for a new token
-		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
+		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, web.OperatorDelay
 		failed.Err = fmt.Errorf("%w; check channels.matrix.access_token", failed.Err)
 	}
 	return failed
@@ -232,7 +231,7 @@ func (c *client) discover(ctx context.Context) (string, error) {
 	}
 	err = json.NewDecoder(io.LimitReader(response.Body, maxRefusal)).Decode(&known)
 	if u, invalid := url.Parse(known.Homeserver.URL); err != nil || invalid != nil || u.Scheme != "https" || u.Host == "" {
-		return "", &remote.Error{Service: Name, RetryAfter: operatorDelay, Err: fmt.Errorf("%s: %s does not say where", name, c.homeserver)}
+		return "", &remote.Error{Service: Name, RetryAfter: web.OperatorDelay, Err: fmt.Errorf("%s: %s does not say where", name, c.homeserver)}
 	}
 	c.base = strings.TrimRight(known.Homeserver.URL, "/")
 	return c.base, nil

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -22,8 +23,6 @@ const (
 	fileTimeout = 5 * time.Minute // of an upload or a download
 	maxAnswer   = 32 << 20        // bytes: 1,000 posts are one
 	patience    = 2 * time.Second // how long a call waits rather than being refused
-	// operatorDelay is the delay of the next attempt while the operator has to fix something.
-	operatorDelay = 30 * time.Second
 )
 
 var errToken = errors.New("the token is not valid: check channels.mattermost.token")
@@ -136,10 +135,10 @@ func failure(route string, response *http.Response, body []byte) error {
 	case status == http.StatusTooManyRequests:
 		failed.RetryAfter = cmp.Or(failed.RetryAfter, untilReset(response.Header))
 	case status == http.StatusUnauthorized && ours:
-		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
+		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, web.OperatorDelay
 		failed.Err = fmt.Errorf("%w: %w", failed.Err, errToken)
 	case !ours && failed.Permanent(), status < http.StatusBadRequest: // the server answers in JSON: this is a proxy
-		failed.Status, failed.RetryAfter = http.StatusBadGateway, max(failed.RetryAfter, operatorDelay)
+		failed.Status, failed.RetryAfter = http.StatusBadGateway, max(failed.RetryAfter, web.OperatorDelay)
 	}
 	return failed
 }
@@ -164,7 +163,7 @@ func isMissing(err error) bool {
 // wrong.
 func lasting(err error) error {
 	if failed := remote.As(err); failed != nil && failed.Permanent() {
-		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, operatorDelay
+		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, web.OperatorDelay
 	}
 	return err
 }

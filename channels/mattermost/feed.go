@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
@@ -80,6 +81,9 @@ func (f *feed) follow(ctx context.Context) error {
 	for {
 		events, err := conn.next(ctx)
 		if err != nil {
+			if errors.Is(err, chat.ErrMalformed) || errors.Is(err, websocket.ErrReadLimit) {
+				f.session = session{} // a resumed one would bring the same again
+			}
 			if f.session.id == "" && ctx.Err() == nil { // it may be the token
 				err = errors.Join(f.call(ctx, http.MethodGet, "/users/me", nil, nil), err)
 			}

@@ -120,17 +120,25 @@ const (
 	propWritten = "holdfast_written"
 )
 
-// History implements [chat.History].
+// skew is how much the server's clock may differ from ours.
+const skew = time.Hour
+
+// History implements [chat.History]. A search for a message of ours begins earlier: posts have
+// the time of the server's clock.
 func (p *platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]chat.Posted, error) {
 	self, err := p.identify(ctx)
 	if err != nil {
 		return nil, err
 	}
+	after := q.After
+	if q.ID != "" && !after.IsZero() {
+		after = after.Add(-skew)
+	}
 	var posts []*post
 	if at.Thread != "" {
-		posts, err = p.thread(ctx, at.Thread, q.After)
+		posts, err = p.thread(ctx, at.Thread, after)
 	} else {
-		posts, err = p.written(ctx, channelOf(at.Chat), q.After.UnixMilli())
+		posts, err = p.written(ctx, channelOf(at.Chat), after.UnixMilli())
 	}
 	if isMissing(err) {
 		return nil, nil // where nothing can be read, nothing is found
@@ -144,7 +152,7 @@ func (p *platform) History(ctx context.Context, at chat.Place, q chat.Query) ([]
 	var all []chat.Posted
 	for _, post := range posts {
 		sent := timeOf(post.CreateAt)
-		if post.DeleteAt == 0 && slices.Contains(writtenTypes, post.Type) && (q.After.IsZero() || sent.After(q.After)) && (q.Before.IsZero() || sent.Before(q.Before)) {
+		if post.DeleteAt == 0 && slices.Contains(writtenTypes, post.Type) && (after.IsZero() || sent.After(after)) && (q.Before.IsZero() || sent.Before(q.Before)) {
 			all = append(all, post.posted(self))
 		}
 	}

@@ -158,7 +158,7 @@ func channelOf(chat string) string { return strings.TrimPrefix(chat, directMark)
 // Words implements [chat.Worded].
 func (*platform) Words() chat.Words {
 	return chat.Words{
-		Group: "channel", FindPerson: "find a user's ID in the System Console (User Management, Users), or in the log once they were refused",
+		Group: "channel", FindPerson: "find a user's ID in the System Console (User Management, Users), or in the log once they have been refused",
 		FindGroup: "a channel's ID is at the bottom of View Info",
 	}
 }

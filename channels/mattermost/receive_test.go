@@ -331,6 +331,16 @@ func TestMalformedEventsAreSkipped(t *testing.T) {
 	require.Equal(t, [2]int{1, 0}, [2]int{opened, resumed}, "nothing cut the connection")
 }
 
+func TestAnEventThatIsTooLargeDoesNotComeAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil).run()
+	s.Raw("posted", map[string]any{"post": strings.Repeat("x", 5<<20)})
+	s.Say(mattermosttest.Ana, mattermosttest.DM, "hi")
+	require.Equal(t, []string{"hi"}, texts(s.accepted(1)))
+	opened, resumed := s.Sessions()
+	require.Equal(t, [2]int{2, 0}, [2]int{opened, resumed})
+}
+
 func FuzzPost(f *testing.F) {
 	f.Add([]byte(`{"id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","create_at":1,"user_id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","channel_id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","message":"@holdfast hi","props":{"attachments":[{"text":"x"}]}}`), "holdfast")
 	f.Add([]byte(`{"id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","create_at":1,"user_id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","channel_id":"aaaaaaaaaaaaaaaaaaaaaaaaaa","file_ids":["x"],"metadata":{"files":[{"id":"x"}]}}`), "a.b-")

@@ -68,6 +68,20 @@ func TestOneReplyWhateverIsLost(t *testing.T) {
 	require.Zero(t, s.channel.KeyLasts(), "a key is never relied upon alone")
 }
 
+func TestAReplyIsFoundIfTheServersClockIsBehind(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	s.SetBack(10 * time.Minute)
+	s.LoseResponse(mattermosttest.CreatePost, 1)
+	msg := reply("o1", directly, "hi")
+	msg.FirstClaimedAt = time.Now()
+	_, err := s.channel.Send(s.ctx, msg)
+	require.NotNil(t, remote.As(err))
+	found, err := s.channel.Find(s.ctx, msg)
+	require.NoError(t, err)
+	require.True(t, found.Posted)
+}
+
 func TestRepliesInThreads(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)

@@ -105,7 +105,8 @@ type Server struct {
 
 	mu          sync.Mutex
 	clock       int64
-	posts       []*Post // in the order in which they were made
+	behind      time.Duration // of the clock
+	posts       []*Post       // in the order in which they were made
 	pending     map[string]string
 	channels    []*channel
 	users       map[string]map[string]any
@@ -196,8 +197,15 @@ func newID() string {
 // now returns the server's time, in milliseconds. It never returns the same twice. The mutex
 // is held.
 func (s *Server) now() int64 {
-	s.clock = max(s.clock+1, time.Now().UnixMilli())
+	s.clock = max(s.clock+1, time.Now().Add(-s.behind).UnixMilli())
 	return s.clock
+}
+
+// SetBack sets the server's clock back.
+func (s *Server) SetBack(by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock, s.behind = 0, by
 }
 
 // A SayOption changes what is said.

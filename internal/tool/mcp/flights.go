@@ -27,12 +27,21 @@ type flight struct {
 	end    context.CancelCauseFunc
 	result tool.Result
 	err    error
+
+	expected bool // another attempt will join; guarded by the mutex of flights
 }
 
-func (f *flights) has(key string) bool {
+// expect reports whether a call is under way or has an answer. The answer is then kept for
+// the attempt that asks: the one before may take it first.
+func (f *flights) expect(key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.calls[key] != nil
+	known := f.calls[key]
+	if known == nil {
+		return false
+	}
+	known.expected = true
+	return true
 }
 
 // join makes a call, or waits for the answer if it is under way.
@@ -41,7 +50,7 @@ func (f *flights) join(ctx context.Context, call tool.Call, run func(context.Con
 	select {
 	case <-joined.done:
 		if tool.Check(ctx) == nil {
-			f.forget(call.Key, joined)
+			f.taken(call.Key, joined)
 		}
 		return joined.result, joined.err
 	case <-ctx.Done():
@@ -72,6 +81,15 @@ func (f *flights) start(ctx context.Context, call tool.Call, run func(context.Co
 		time.AfterFunc(keepAnswer, func() { f.forget(call.Key, started) })
 	}()
 	return started
+}
+
+// taken forgets a call whose answer was taken, unless another attempt will join it.
+func (f *flights) taken(key string, known *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.calls[key] == known && !known.expected {
+		delete(f.calls, key)
+	}
 }
 
 func (f *flights) forget(key string, known *flight) {

@@ -74,7 +74,7 @@ func New(o Options) (*Servers, error) {
 	o.Version = cmp.Or(o.Version, defaultVersion)
 	s := &Servers{log: o.Logger, started: time.Now()}
 	if o.Places != nil {
-		s.home = &home{places: o.Places, here: o.Place}
+		s.home = &home{places: o.Places, here: o.Place, log: o.Logger}
 	}
 	names := make([]string, 0, len(o.Servers))
 	for _, described := range o.Servers {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -29,6 +31,7 @@ type Places interface {
 type home struct {
 	places Places
 	here   string
+	log    *slog.Logger
 
 	underway flights
 
@@ -96,8 +99,22 @@ func always(json.RawMessage) bool { return true }
 func (h *home) at(t tool.Tool, placed func(arguments json.RawMessage) bool) tool.Tool {
 	run := t.Run
 	t.Place = h.place(placed)
-	t.Run = func(ctx context.Context, call tool.Call) (tool.Result, error) { return h.underway.join(ctx, call, run) }
+	t.Run = func(ctx context.Context, call tool.Call) (tool.Result, error) {
+		return h.underway.join(ctx, call, func(ctx context.Context, call tool.Call) (tool.Result, error) { return h.guard(ctx, call, run) })
+	}
 	return t
+}
+
+// guard makes a call and turns a panic into an error: a call that outlives its attempt has a
+// goroutine of its own, on which a panic would end the process.
+func (h *home) guard(ctx context.Context, call tool.Call, run func(context.Context, tool.Call) (tool.Result, error)) (result tool.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.log.Error("panic in a call of an MCP server", "call", call.Key, "panic", p, "stack", string(debug.Stack()))
+			result, err = tool.Result{}, fmt.Errorf("the call crashed, its outcome is unknown: %v", p)
+		}
+	}()
+	return run(ctx, call)
 }
 
 // place returns the function of a [tool.Tool].
@@ -107,6 +124,6 @@ func (h *home) place(placed func(arguments json.RawMessage) bool) func(context.C
 			return false, nil
 		}
 		err = h.keep(ctx, call)
-		return err == nil && h.underway.has(call.Key), err
+		return err == nil && h.underway.expect(call.Key), err
 	}
 }

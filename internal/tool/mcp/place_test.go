@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -132,10 +133,11 @@ func TestCallOutlivesItsAttempt(t *testing.T) {
 	described := overStdio(t)
 	servers := at(t, newSessions(), "here", described)
 	called := lookup(t, servers, "mcp_fake_await")
+	key := ""
 	attempt := func(ctx context.Context) <-chan error {
-		done := make(chan error, 1)
+		done, call := make(chan error, 1), tool.Call{Key: key, Attempt: 1, Arguments: []byte(`{"text":"go"}`)}
 		go func() {
-			result, err := run(ctx, t, called, args{"text": "go"})
+			result, err := called.Run(ctx, call)
 			if err == nil && result.Text != "gone" {
 				err = errors.New(result.Text)
 			}
@@ -144,12 +146,13 @@ func TestCallOutlivesItsAttempt(t *testing.T) {
 		return done
 	}
 	underway := func() bool {
-		going, err := called.Place(t.Context(), tool.Call{Key: "t.1.0", Session: "s"})
+		going, err := called.Place(t.Context(), tool.Call{Key: key, Session: "s"})
 		require.NoError(t, err)
 		return going
 	}
 	frozen := errors.New("frozen")
-	for _, cause := range []error{frozen, tool.ErrStopped} {
+	for i, cause := range []error{frozen, tool.ErrStopped} {
+		key = fmt.Sprintf("t.1.%d", i)
 		require.False(t, underway())
 		ctx, give := context.WithCancelCause(t.Context())
 		first := attempt(ctx)
