@@ -148,8 +148,8 @@ func (p *platform) OpenDirect(ctx context.Context, person string) (string, error
 		return "", err
 	}
 	for _, id := range known[person] {
-		if members, err := p.members(ctx, id); err == nil && len(members) <= 2 {
-			return directMark + id, nil
+		if open, err := p.isOpen(ctx, id, person); err != nil || open {
+			return directMark + id, err
 		}
 	}
 	var made struct {
@@ -167,6 +167,26 @@ func (p *platform) OpenDirect(ctx context.Context, person string) (string, error
 	known[person] = append(known[person], made.ID)
 	err = p.call(ctx, request{name: "record a direct chat", method: http.MethodPut, path: account, body: known}, nil)
 	return directMark + made.ID, err
+}
+
+// isOpen reports whether a room is a direct chat with a person who is in it, or may still
+// follow our invitation.
+func (p *platform) isOpen(ctx context.Context, id, person string) (bool, error) {
+	var member struct {
+		Membership string `json:"membership"`
+	}
+	err := p.call(ctx, request{name: "look at a member", path: roomPath(id, "state", typeMember, person)}, &member)
+	if err == nil && member.Membership != "join" && member.Membership != "invite" {
+		return false, nil
+	}
+	var members map[string]struct{}
+	if err == nil {
+		members, err = p.members(ctx, id)
+	}
+	if gone(err) {
+		return false, nil
+	}
+	return len(members) <= 2, err
 }
 
 // Locate implements [channels.Locator].

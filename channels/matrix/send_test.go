@@ -313,6 +313,10 @@ func TestRecipients(t *testing.T) {
 	require.True(t, matrix.IsDirect(chat))
 	membership, _ := s.Membership(strings.TrimPrefix(chat, "direct/"), matrixtest.Ben)
 	require.Equal(t, "invite", membership)
+	s.Move(strings.TrimPrefix(chat, "direct/"), matrixtest.Ben, matrixtest.Ben, "leave")
+	another, err := s.channel.Resolve(s.ctx, matrixtest.Ana, matrixtest.Ben)
+	require.NoError(t, err)
+	require.NotEqual(t, chat, another, "nobody reads what is written there")
 
 	at, err := s.channel.Locate(s.ctx, room, "$abc")
 	require.NoError(t, err)

@@ -68,13 +68,16 @@ func homeBlocks(page chat.Home) []slack.Block {
 	if len(page.Approvals) == 0 {
 		blocks = append(blocks, section("Nothing."))
 	}
-	jobs := []string{"None. Ask me in a conversation to do something later or regularly."}
-	for i, job := range page.Jobs {
+	var jobs []string
+	for _, job := range page.Jobs {
 		line := "• *" + prose(job.Label) + "*: " + prose(job.When)
 		if job.Next != "" {
 			line += "; next " + prose(job.Next)
 		}
-		jobs = append(jobs[:min(i, len(jobs))], line)
+		jobs = append(jobs, line)
+	}
+	if len(jobs) == 0 {
+		jobs = []string{"None. Ask me in a conversation to do something later or regularly."}
 	}
 	usage := "Today: " + spent(page.Today) + "\nThis month: " + spent(page.Month)
 	return append(blocks, heading("Your jobs"), section(strings.Join(jobs, "\n")), heading("Your usage"), section(usage))

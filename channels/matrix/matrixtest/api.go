@@ -69,6 +69,7 @@ func (s *Server) routes() http.Handler {
 		"GET messages":                     s.messages,
 		"GET event/{event}":                s.event,
 		"GET state/{type}":                 s.roomState,
+		"GET state/{type}/{key}":           s.roomState,
 		"PUT send/{type}/{transaction}":    s.send,
 		"PUT redact/{event}/{transaction}": s.redaction,
 		"PUT typing/{user}":                s.typed,
@@ -264,8 +265,8 @@ func (r *room) bundled(e *Happened) Happened {
 }
 
 func (s *Server) roomState(c call, in *room) {
-	nobody := ""
-	e := in.state(c.PathValue("type"), &nobody)
+	key := c.PathValue("key")
+	e := in.state(c.PathValue("type"), &key)
 	if e == nil {
 		c.refuse(http.StatusNotFound, "M_NOT_FOUND", "Event not found.")
 		return
