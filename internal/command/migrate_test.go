@@ -13,7 +13,7 @@ import (
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	environ := []string{"HOLDFAST_HOME=" + dir, "HOLDFAST_MODEL=demo"}
+	environ := []string{"HOLDFAST_HOME=" + dir, "HOLDFAST_MODEL=demo", "HOLDFAST_TEMPORAL_PORT=0", "HOLDFAST_TEMPORAL_UI_PORT=0"}
 	out, err := runCommand(t, environ, "migrate")
 	require.NoError(t, err)
 	require.Equal(t, "the store has version 1 now, 0 before\n", out)
