@@ -107,7 +107,7 @@ func TestApprovalCrash(t *testing.T) {
 		p := h.start(t)
 		p.answerOnce(t, "/approve")
 		p.kill()
-		h.resume(t, true)
+		h.resume(t)
 		h.checkThreeSteps(t, model, 3)
 	})
 
@@ -121,7 +121,7 @@ func TestApprovalCrash(t *testing.T) {
 		require.Equal(t, id, p.awaitQuestion(t), "the same question")
 		p.answerOnce(t, "/approve")
 		p.kill()
-		h.resume(t, true)
+		h.resume(t)
 		h.checkThreeSteps(t, model, 3)
 	})
 

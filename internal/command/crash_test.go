@@ -114,7 +114,7 @@ func TestCrash(t *testing.T) {
 			defer cancel()
 			require.NoError(t, model.Await(ctx, step))
 			first.kill()
-			took := h.resume(t, true)
+			took := h.resume(t)
 			t.Logf("done %v after the restart", took.Round(time.Millisecond))
 			require.Less(t, took, resumeLimit)
 			h.checkThreeSteps(t, model, 3+1)
@@ -169,7 +169,7 @@ func TestLostEngine(t *testing.T) {
 	first.kill()
 	h.loseEngine(t)
 	require.NoError(t, os.WriteFile(h.workspace("release"), nil, 0o600))
-	h.resume(t, true)
+	h.resume(t)
 	h.checkThreeSteps(t, model, 3)
 }
 
@@ -254,15 +254,15 @@ func (h *home) prepare(t *testing.T) {
 	require.NoError(t, os.WriteFile(h.workspace("notes.txt"), []byte("one\n"), 0o600))
 }
 
-// resume restarts the program, sends the message again if it was not
-// acknowledged, and waits for the answer. It returns the time taken.
-func (h *home) resume(t *testing.T, acknowledged bool) time.Duration {
+// resume restarts the program and waits for the answer. It returns the time taken.
+func (h *home) resume(t *testing.T) time.Duration {
 	t.Helper()
-	_, took := h.restart(t, acknowledged)
+	_, took := h.restart(t, true)
 	return took
 }
 
-// restart is resume that also returns the process.
+// restart is resume that also returns the process, and sends the message again if it was
+// not acknowledged.
 func (h *home) restart(t *testing.T, acknowledged bool) (second *process, took time.Duration) {
 	t.Helper()
 	started := time.Now()
