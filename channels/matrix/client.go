@@ -33,6 +33,8 @@ const (
 	codeForbidden    = "M_FORBIDDEN"
 	codeUnknownToken = "M_UNKNOWN_TOKEN"
 	codeLimited      = "M_LIMIT_EXCEEDED"
+	codeUnknown      = "M_UNKNOWN"       // of a position: Synapse
+	codeInvalid      = "M_INVALID_PARAM" // of a position
 )
 
 // client makes single calls of the client-server API.
@@ -188,9 +190,9 @@ func rejected(name string, response *http.Response) error {
 	switch said.Code {
 	case codeLimited:
 		failed.Status = http.StatusTooManyRequests
-	case codeUnknownToken: // replies wait for a new token
+	case codeUnknownToken, "M_MISSING_TOKEN", "M_USER_LOCKED", "M_USER_SUSPENDED", "M_USER_DEACTIVATED": // replies wait for the operator
 		failed.Status, failed.RetryAfter = http.StatusServiceUnavailable, web.OperatorDelay
-		failed.Err = fmt.Errorf("%w; check channels.matrix.access_token", failed.Err)
+		failed.Err = fmt.Errorf("%w; check the account and channels.matrix.access_token", failed.Err)
 	}
 	return failed
 }

@@ -307,13 +307,34 @@ func TestAnUnknownPosition(t *testing.T) {
 	require.Equal(t, "hi", again.accepted(1)[0].Text)
 }
 
+func TestARefusalThatIsNotAboutThePositionKeepsIt(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	room, _ := s.direct()
+	s.run()
+	require.NoError(t, s.stop())
+	s.Say(matrixtest.Ana, room, "hi")
+	calls := 0
+	news := func(method string) bool { // the call before it looks for invitations
+		if method == matrixtest.Sync {
+			calls++
+		}
+		return method == matrixtest.Sync && calls == 2
+	}
+	s.FailSome(news, 1, faulty.Fault{Status: 400, Body: `{"errcode":"M_BAD_JSON","error":"filter"}`})
+	again := openAt(t, s.Server, s.backend, nil)
+	require.ErrorContains(t, again.channel.Run(again.ctx, again.backend), "M_BAD_JSON")
+	again = openAt(t, s.Server, s.backend, nil).run()
+	require.Equal(t, "hi", again.accepted(1)[0].Text)
+}
+
 func TestARevokedTokenIsLoggedUntilThereIsANewOne(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	s.run()
 	s.Revoke()
 	require.Eventually(t, func() bool { return s.log.has("M_UNKNOWN_TOKEN") }, 20*time.Second, 10*time.Millisecond)
-	require.True(t, s.log.has("check channels.matrix.access_token"))
+	require.True(t, s.log.has("check the account and channels.matrix.access_token"))
 	require.NotContains(t, s.log.String(), matrixtest.Token)
 }
 

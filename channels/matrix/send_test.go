@@ -245,7 +245,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		"no power to write":  {faulty.Fault{Status: 403, Body: `{"errcode":"M_FORBIDDEN","error":"You don't have permission to post that to the room."}`}, true, true, "permission"},
 		"an unknown room":    {faulty.Fault{Status: 404, Body: `{"errcode":"M_NOT_FOUND","error":"Unknown room"}`}, true, true, "Unknown room"},
-		"a revoked token":    {faulty.Fault{Status: 401, Body: `{"errcode":"M_UNKNOWN_TOKEN","error":"Access token has expired"}`}, false, false, "check channels.matrix.access_token"},
+		"a revoked token":    {faulty.Fault{Status: 401, Body: `{"errcode":"M_UNKNOWN_TOKEN","error":"Access token has expired"}`}, false, false, "check the account and channels.matrix.access_token"},
+		"a locked account":   {faulty.Fault{Status: 401, Body: `{"errcode":"M_USER_LOCKED","error":"This account has been locked","soft_logout":true}`}, false, false, "check the account"},
 		"too large":          {faulty.Fault{Status: 413, Body: `{"errcode":"M_TOO_LARGE","error":"event too large"}`}, false, true, "M_TOO_LARGE"},
 		"a proxy's refusal":  {faulty.Fault{Status: 403, Body: `<html>blocked</html>`}, false, false, "Forbidden"},
 		"a redirect":         {faulty.Fault{Status: 302, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}, false, false, "Found"},

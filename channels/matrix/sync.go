@@ -117,7 +117,7 @@ func (p *platform) sync(ctx context.Context, since, filter string, wait time.Dur
 func (r *receiver) poll(ctx context.Context, since string) (all []chat.Delivery, next string, err error) {
 	began := time.Now()
 	answer, err := r.sync(ctx, since, syncFilter, pollWait)
-	if failed := remote.As(err); failed != nil && failed.Status == http.StatusBadRequest {
+	if isUnknownPosition(err) {
 		return r.startOver(ctx, err)
 	}
 	if err != nil {
@@ -135,6 +135,13 @@ func (r *receiver) poll(ctx context.Context, since string) (all []chat.Delivery,
 		chat.Sleep(ctx, shortest-time.Since(began))
 	}
 	return all, answer.Next, nil
+}
+
+// isUnknownPosition reports whether an error says that the homeserver does not know a
+// position. The same codes with another status are about something else.
+func isUnknownPosition(err error) bool {
+	failed, code := remote.As(err), codeOf(err)
+	return failed != nil && failed.Status == http.StatusBadRequest && (code == codeUnknown || code == codeInvalid)
 }
 
 // startOver continues at the present if the homeserver does not know the position any more,

@@ -95,8 +95,9 @@ func (p *platform) poll(ctx context.Context, account Account, cursor string, tim
 	if current.Token != account.Token {
 		return news, &remote.Error{Service: Name, Status: http.StatusUnauthorized, Err: errOtherLogin}
 	}
+	began := time.Now()
 	err = p.client.callFor(ctx, timeout+pollMargin, account, "getupdates", map[string]any{"get_updates_buf": cursor}, &news)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && time.Since(began) >= timeout+pollMargin {
 		return updates{}, nil
 	}
 	return news, err
