@@ -60,7 +60,9 @@ func (p *platform) call(ctx context.Context, method, path, token string, argumen
 	if token != "" {
 		header.Set("X-Acs-Dingtalk-Access-Token", token)
 	}
-	return p.do(ctx, web.Call{Name: path, Method: method, URL: p.o.APIURL + path, Header: header, Body: arguments}, out)
+	return p.do(ctx, web.Call{
+		Name: path, Method: method, URL: p.o.APIURL + path, Header: header, Body: arguments, Secrets: []string{token, p.o.ClientSecret},
+	}, out)
 }
 
 // do makes a call and decodes the answer.

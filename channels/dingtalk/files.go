@@ -49,7 +49,7 @@ func (p *platform) upload(ctx context.Context, name string, isImage bool, conten
 	query := url.Values{"access_token": {token}, "type": {kind}}
 	err = p.do(ctx, web.Call{
 		Name: "/media/upload", Method: http.MethodPost, URL: p.o.UploadURL + "/media/upload?" + query.Encode(), Timeout: fileTimeout,
-		Form: &web.Form{Field: "media", Name: name, Content: content},
+		Form: &web.Form{Field: "media", Name: name, Content: content}, Secrets: []string{token},
 	}, &stored)
 	if err != nil {
 		return "", err

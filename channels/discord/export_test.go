@@ -78,3 +78,6 @@ func (o once) Receive(ctx context.Context, in chat.Inbox) error {
 
 // SaveSeldom leaves storing the position to what cannot wait.
 func (c *Channel) SaveSeldom() { c.timing.save = time.Hour }
+
+// Closed returns the error of a connection that ended.
+func (c *Channel) Closed(err error) error { return (&gateway{platform: c.platform}).closed(err) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -160,10 +161,12 @@ const (
 	deniedIntents    = 4014
 )
 
-// closed returns the error of a connection that ended.
+// closed returns the error of a connection that ended. It does not repeat the token.
 func (g *gateway) closed(err error) error {
+	why := closeCode(err)
+	err = web.RedactError(err, g.o.Token)
 	failed := &remote.Error{Service: Name, Status: http.StatusServiceUnavailable, Err: err}
-	switch why := closeCode(err); why {
+	switch why {
 	case closedNormally, closedGoingAway, notAuthenticated, wrongSeq, sessionTimedOut:
 		g.ended()
 	case wrongToken:

@@ -3,12 +3,14 @@ package email
 import (
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -62,6 +64,12 @@ func misconfigured(what, setting string, err error) error {
 		Service: Name, Status: http.StatusTooManyRequests, RetryAfter: operatorDelay,
 		Err: fmt.Errorf("%s: %w; check %s", what, err, setting),
 	}
+}
+
+// redact returns the error of a login, without the password that the server may repeat.
+func (p *platform) redact(err error) error {
+	plain := "\x00" + p.o.Username + "\x00" + p.o.Password // as SMTP has it
+	return web.RedactError(err, p.o.Password, base64.StdEncoding.EncodeToString([]byte(plain)))
 }
 
 // errBusy is returned while all connections for writing are taken and ctx ends.

@@ -52,9 +52,9 @@ func (p *platform) open(ctx context.Context, name string) (*mailbox, error) {
 func (p *platform) enter(m *mailbox, name string) error {
 	if err := m.Login(p.o.Username, p.o.Password).Wait(); err != nil {
 		if refusedBy(err) {
-			return misconfigured("log in to the IMAP server", "channels.email.username and password", err)
+			return misconfigured("log in to the IMAP server", "channels.email.username and password", p.redact(err))
 		}
-		return fmt.Errorf("log in to the IMAP server: %w", err)
+		return fmt.Errorf("log in to the IMAP server: %w", p.redact(err))
 	}
 	return p.selects(m, name)
 }

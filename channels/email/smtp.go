@@ -104,9 +104,9 @@ func (p *platform) logIn(client *smtp.Client, host string) error {
 	err := client.Auth(smtp.PlainAuth("", p.o.Username, p.o.Password, host))
 	switch {
 	case code(err) >= 500:
-		return misconfigured("log in to the SMTP server", "channels.email.username and password", err)
+		return misconfigured("log in to the SMTP server", "channels.email.username and password", p.redact(err))
 	case err != nil:
-		return notSent(fmt.Errorf("log in to the SMTP server: %w", err))
+		return notSent(fmt.Errorf("log in to the SMTP server: %w", p.redact(err)))
 	}
 	return nil
 }

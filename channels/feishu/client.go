@@ -83,7 +83,7 @@ func (c *client) download(ctx context.Context, path string) (response *http.Resp
 
 // attempt makes a call; once more with another token if the first is refused.
 func (c *client) attempt(ctx context.Context, r request, do func(web.Call) error) error {
-	call := web.Call{Name: r.name, Method: cmp.Or(r.verb, http.MethodGet), URL: c.base + r.path, Body: r.body, Form: r.form}
+	call := web.Call{Name: r.name, Method: cmp.Or(r.verb, http.MethodGet), URL: c.base + r.path, Body: r.body, Form: r.form, Secrets: []string{c.secret}}
 	if len(r.query) > 0 {
 		call.URL += "?" + r.query.Encode()
 	}

@@ -129,7 +129,7 @@ func (c *client) open(ctx context.Context, r request) (*http.Response, error) {
 	}
 	if response.StatusCode != http.StatusOK {
 		defer response.Body.Close()
-		return nil, rejected(r.name, response)
+		return nil, c.rejected(r.name, response)
 	}
 	return response, nil
 }
@@ -148,7 +148,7 @@ func (c *client) do(ctx context.Context, r request, address, authorization strin
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, &remote.Error{Service: Name, Err: fmt.Errorf("%s: %w", r.name, remote.WithoutURL(err))}
+		return nil, &remote.Error{Service: Name, Err: fmt.Errorf("%s: %w", r.name, web.RedactError(remote.WithoutURL(err), c.token))}
 	}
 	return response, nil
 }
@@ -173,11 +173,11 @@ func codeOf(err error) string {
 
 // rejected returns the error of a response. What no attempt would change is a proxy's if it
 // has no code, and waits for the operator.
-func rejected(name string, response *http.Response) error {
+func (c *client) rejected(name string, response *http.Response) error {
 	failed := remote.Rejected(Name, response, name+": "+http.StatusText(response.StatusCode))
 	var said refusal
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // without it the status says enough
-	if json.Unmarshal(body, &said) != nil || said.Code == "" {
+	if json.Unmarshal(web.Redact(body, c.token), &said) != nil || said.Code == "" {
 		if failed.Permanent() || failed.Status < http.StatusBadRequest {
 			failed.Status, failed.RetryAfter = http.StatusBadGateway, web.OperatorDelay
 		}
@@ -224,7 +224,7 @@ func (c *client) discover(ctx context.Context) (string, error) {
 		c.base = "https://" + c.homeserver
 		return c.base, nil
 	default:
-		return "", rejected(name, response)
+		return "", c.rejected(name, response)
 	}
 	var known struct {
 		Homeserver struct {

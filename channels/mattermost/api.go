@@ -67,8 +67,8 @@ func (p *platform) request(ctx context.Context, method, path string, body io.Rea
 }
 
 // do makes a request and decodes the answer.
-func (*platform) do(client *http.Client, request *http.Request, answer any) error {
-	response, err := open(client, request)
+func (p *platform) do(client *http.Client, request *http.Request, answer any) error {
+	response, err := p.open(client, request)
 	if err != nil {
 		return err
 	}
@@ -83,17 +83,17 @@ func (*platform) do(client *http.Client, request *http.Request, answer any) erro
 }
 
 // open makes a request and returns the response if that is a success.
-func open(client *http.Client, request *http.Request) (*http.Response, error) {
+func (p *platform) open(client *http.Client, request *http.Request) (*http.Response, error) {
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, &remote.Error{Service: Name, Err: fmt.Errorf("%s: %w", routeOf(request), remote.WithoutURL(err))}
+		return nil, &remote.Error{Service: Name, Err: fmt.Errorf("%s: %w", routeOf(request), web.RedactError(remote.WithoutURL(err), p.o.Token))}
 	}
 	if response.StatusCode < http.StatusMultipleChoices {
 		return response, nil
 	}
 	defer response.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxProblem)) // what was read of it may say enough
-	return nil, failure(routeOf(request), response, body)
+	return nil, failure(routeOf(request), response, web.Redact(body, p.o.Token))
 }
 
 func routeOf(request *http.Request) string { return request.Method + " " + request.URL.Path }

@@ -29,3 +29,13 @@ func Read(raw []byte, self string) (*chat.Post, error) {
 
 // ReadClick reads a click.
 var ReadClick = readClick
+
+// Listen connects to the websocket and returns why the connection ended before an event.
+func Listen(ctx context.Context, c *Channel) error {
+	connected, err := c.dial(ctx, session{})
+	if err != nil {
+		return err
+	}
+	_, err = connected.next(ctx)
+	return err
+}

@@ -37,7 +37,7 @@ func (p *platform) Fetch(ctx context.Context, f domain.File) (body io.ReadCloser
 		if err != nil {
 			return err
 		}
-		response, err := open(p.files, request) //nolint:bodyclose // the caller closes it
+		response, err := p.open(p.files, request) //nolint:bodyclose // the caller closes it
 		if err == nil {
 			body = response.Body
 		}

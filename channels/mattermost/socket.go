@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/holdfast-ai/holdfast/channels/chat"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -63,7 +64,7 @@ func (p *platform) dial(ctx context.Context, s session) (*connection, error) {
 	}
 	open, stop := context.WithCancel(ctx)
 	c := &connection{socket: socket, events: make(chan event, maxAhead), stop: stop}
-	go c.read(open, p.silent)
+	go c.read(open, p.silent, p.o.Token)
 	// If a proxy removed the header, this is how the server learns who we are.
 	challenge := map[string]any{"seq": 1, "action": "authentication_challenge", "data": map[string]string{"token": p.o.Token}}
 	_ = socket.SetWriteDeadline(time.Now().Add(sendTimeout))
@@ -79,8 +80,8 @@ func (c *connection) close() {
 	_ = c.socket.Close() // nothing that was written matters any more
 }
 
-// read reads events until the connection or ctx ends.
-func (c *connection) read(ctx context.Context, silence time.Duration) {
+// read reads events until the connection or ctx ends. The error does not repeat the token.
+func (c *connection) read(ctx context.Context, silence time.Duration, token string) {
 	defer close(c.events)
 	defer c.close()
 	context.AfterFunc(ctx, c.close)
@@ -99,7 +100,7 @@ func (c *connection) read(ctx context.Context, silence time.Duration) {
 	for {
 		_, raw, err := c.socket.ReadMessage()
 		if err != nil {
-			c.err = err
+			c.err = web.RedactError(err, token)
 			return
 		}
 		alive()

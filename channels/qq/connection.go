@@ -248,6 +248,7 @@ func (c *connection) ended(err error) error {
 	if closed, is := errors.AsType[*websocket.CloseError](err); is {
 		code = closed.Code
 	}
+	err = web.RedactError(err, c.used)
 	switch {
 	case errors.Is(err, errInvalidSession), code == 4006, code == 4007, code >= 4900 && code <= 4913:
 		c.forget()

@@ -16,3 +16,8 @@ func ReadEvent(payload []byte) (*chat.Post, error) {
 	post, _ := d.(*chat.Post)
 	return post, err
 }
+
+// Ended returns the error of a connection that ended, which identified with a token.
+func Ended(c *Channel, token string, err error) error {
+	return (&connection{gateway: &gateway{platform: c.platform}, used: token}).ended(err)
+}

@@ -14,6 +14,7 @@ import (
 func (p *platform) fetchToken(ctx context.Context) (value string, lasts time.Duration, err error) {
 	answer, err := p.web.Do(ctx, web.Call{
 		Name: "get an access token", Method: http.MethodPost, URL: p.o.TokenURL, Body: map[string]string{"appId": p.o.AppID, "clientSecret": p.o.Secret},
+		Secrets: []string{p.o.Secret},
 	})
 	if err != nil {
 		return "", 0, err

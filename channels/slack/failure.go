@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/holdfast-ai/holdfast/channels"
+	"github.com/holdfast-ai/holdfast/channels/chat/web"
 	"github.com/holdfast-ai/holdfast/internal/remote"
 )
 
@@ -48,6 +49,16 @@ var unavailable = map[string]bool{
 
 // limited are Slack's errors that mean status 429.
 var limited = map[string]bool{"ratelimited": true, "rate_limited": true, "message_limit_exceeded": true}
+
+// failure returns err as a [remote.Error] that does not repeat a token.
+func (p *platform) failure(err error) error {
+	failed := remote.As(failure(err))
+	failed.Err = p.redact(failed.Err)
+	return failed
+}
+
+// redact returns an error that does not repeat a token.
+func (p *platform) redact(err error) error { return web.RedactError(err, p.o.BotToken, p.o.AppToken) }
 
 // failure returns err as a [remote.Error].
 func failure(err error) error {

@@ -123,7 +123,7 @@ var perChat = map[string]bool{"chat.postMessage": true, "chat.update": true}
 func (p *platform) call(ctx context.Context, method, chat string, f func(context.Context) error) error {
 	return p.limits.Do(ctx, method, chat, perChat[method], func(ctx context.Context) error {
 		if err := f(ctx); err != nil {
-			return failure(fmt.Errorf("%s: %w", method, err))
+			return p.failure(fmt.Errorf("%s: %w", method, err))
 		}
 		return nil
 	})

@@ -80,7 +80,7 @@ func (s *socket) connect(ctx context.Context) error {
 	s.mu.Lock()
 	s.reconnect = cancel
 	s.mu.Unlock()
-	err := failure(s.client.RunContext(attempts))
+	err := s.failure(s.client.RunContext(attempts))
 	if failed := remote.As(err); failed.Permanent() || failed.RetryAfter > 0 {
 		return fmt.Errorf("connect to slack: %w; check channels.slack.app_token", err)
 	}
@@ -110,7 +110,7 @@ func (s *socket) onConnectionError(data any) {
 	if !ok {
 		return
 	}
-	s.log.Warn("no connection to slack, will try again", "in", failed.Backoff, "err", failed.ErrorObj)
+	s.log.Warn("no connection to slack, will try again", "in", failed.Backoff, "err", s.redact(failed.ErrorObj))
 	if failed.Backoff > chat.LastPause && remote.As(failure(failed.ErrorObj)).RetryAfter == 0 {
 		s.mu.Lock()
 		defer s.mu.Unlock()

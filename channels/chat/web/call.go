@@ -20,7 +20,7 @@ import (
 const OperatorDelay = 30 * time.Second
 
 // Client makes calls of an API, one attempt each. Its errors name no URL: that may contain
-// a secret.
+// a secret. Answers and errors do not repeat the secrets of their calls.
 type Client struct {
 	service string
 	timeout time.Duration
@@ -45,6 +45,8 @@ type Call struct {
 	Body   any   // sent as JSON; nil: none
 	Form   *Form // sent instead
 	Raw    []byte
+	// Secrets are those in the call besides the credentials of its Authorization header.
+	Secrets []string
 	// Timeout is another one than the client's, such as that of an upload.
 	Timeout time.Duration
 }
@@ -77,7 +79,7 @@ func (c *Client) Read(call Call, response *http.Response) (*Answer, error) {
 	if err == nil && int64(len(body)) > c.limit {
 		err = errors.New("it is too large")
 	}
-	a := &Answer{response.StatusCode, response.Header, body, c.service, call.Name}
+	a := &Answer{response.StatusCode, response.Header, Redact(body, call.secrets()...), c.service, call.Name}
 	if err != nil && a.OK() {
 		return nil, a.unreadable(err)
 	}
@@ -108,7 +110,7 @@ func (c *Client) Open(ctx context.Context, call Call) (*http.Response, error) {
 }
 
 func (c *Client) failed(call Call, err error) error {
-	return &remote.Error{Service: c.service, Err: fmt.Errorf("%s: %w", call.Name, remote.WithoutURL(err))}
+	return &remote.Error{Service: c.service, Err: fmt.Errorf("%s: %w", call.Name, RedactError(remote.WithoutURL(err), call.secrets()...))}
 }
 
 func (c Call) encode() (body io.Reader, kind string, err error) {
