@@ -10,7 +10,10 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/holdfast-ai/holdfast/internal/build"
+	"github.com/holdfast-ai/holdfast/internal/engine"
 	"github.com/holdfast-ai/holdfast/internal/node"
 	"github.com/holdfast-ai/holdfast/internal/store"
 )
@@ -72,14 +75,26 @@ func (d *doctor) checkEngineFile(ctx context.Context) {
 		d.ok("engine", "not running, no data yet; `holdfast up` starts it")
 	case err != nil:
 		d.fail("engine", "make it readable for this user", "%s: %v", path, cause(err))
+	case !d.canWriteEngine(path): // which reported it
 	case info.Size() > soundLimit:
 		d.ok("engine", "not running; its %d MB of data were not checked; `holdfast up` starts it", info.Size()>>20)
 	default:
 		if err := store.CheckFile(ctx, path); err != nil {
-			d.fail("engine", "move it away, with its -wal and -shm files, to start with an empty engine; conversations are in the store and are kept",
-				"%s: %v", path, err)
+			d.fail("engine", engine.Advice(path, err), "%s: %v", path, err)
 			return
 		}
 		d.ok("engine", "not running, data intact; `holdfast up` starts it")
 	}
+}
+
+// canWriteEngine checks that the engine may write the files of its database.
+func (d *doctor) canWriteEngine(path string) bool {
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		err := unix.Access(name, unix.R_OK|unix.W_OK)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			d.fail("engine", engine.Advice(path, err), "%s: %v", name, err)
+			return false
+		}
+	}
+	return true
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-ai/holdfast/internal/store"
@@ -21,11 +22,14 @@ func (d *doctor) checkStore(ctx context.Context) {
 	if d.cfg.Store.DSN != "" {
 		where = "store.dsn"
 	}
+	file, isFile := errors.AsType[*store.FileError](err)
 	switch {
+	case isFile:
+		d.fail("store", file.Advice, "%s: %v", file.Path, file.Err)
 	case err != nil && d.cfg.Store.DSN != "":
 		d.fail("store", "check store.dsn, that the server is running, and the permissions of its user", "%v", err)
 	case err != nil:
-		d.fail("store", "make it readable and writable; move a damaged file away, with its -wal and -shm files, or restore a backup", "%v", err)
+		d.fail("store", "check its path and permissions", "%v", err)
 	case !c.Exists, c.Version == 0:
 		d.ok("store", "%s is empty; the first start creates its tables", where)
 	case c.Version > c.Latest:

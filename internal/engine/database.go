@@ -137,16 +137,22 @@ func explain(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("engine: open %s: %w", path, err)
 	}
-	advice := "move it aside (with " + filepath.Base(path) + "-wal and -shm) to start with an empty engine; conversations are in store.db and are kept"
+	return fmt.Errorf("engine: %s cannot be used: %w; %s", path, err, Advice(path, err))
+}
+
+// Advice says what to do about an error of the database at path.
+func Advice(path string, err error) string {
 	switch {
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return "try again"
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || isCode(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-		advice = "make the file and its directory writable for this user"
+		return "make the file and its -wal and -shm files, and their directory, readable and writable for this user"
 	case isCode(err, sqlite3.SQLITE_FULL) || strings.Contains(err.Error(), "no space left"):
-		advice = "free some disk space"
+		return "free some disk space"
 	case isCode(err, sqlite3.SQLITE_BUSY):
-		advice = "stop the other program that uses it"
+		return "wait, or stop the other program that uses it"
 	}
-	return fmt.Errorf("engine: %s cannot be used: %w; %s", path, err, advice)
+	return "move it aside (with " + filepath.Base(path) + "-wal and -shm) to start with an empty engine; conversations are in store.db and are kept"
 }
 
 func isUnreadable(err error) bool {

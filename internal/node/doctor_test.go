@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"database/sql"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -122,8 +123,31 @@ func TestDoctorFinds(t *testing.T) {
 			write(t, dir, "data", "")
 			return nil
 		}},
-		{"a store that is damaged", "store", []string{"store.db", "move a damaged file away", "-wal"}, func(t *testing.T, dir string) []string {
+		{"a store that is damaged", "store", []string{"store.db", "move it away", "-wal"}, func(t *testing.T, dir string) []string {
 			write(t, dir, "data/store.db", strings.Repeat("junk", 2000))
+			return nil
+		}},
+		{"a store that another process holds", "store", []string{"store.db", "fix: another process holds the database; wait"}, func(t *testing.T, dir string) []string {
+			database(t, filepath.Join(dir, "data", "store.db"), "BEGIN EXCLUSIVE")
+			return nil
+		}},
+		{"a store whose log cannot be opened", "store", []string{"store.db", "make it and its -wal and -shm files"}, func(t *testing.T, dir string) []string {
+			database(t, filepath.Join(dir, "data", "store.db"), "SELECT 1")
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "data", "store.db-wal"), 0o700))
+			return nil
+		}},
+		{"an engine's database that cannot be written", "engine", []string{"engine.db", "fix: make the file and its -wal and -shm files"}, func(t *testing.T, dir string) []string {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
+			require.NoError(t, os.Symlink("/proc/sys/kernel/osrelease", filepath.Join(dir, "data", "engine.db"))) // not even root may
+			return nil
+		}},
+		{"an engine's database that another process holds", "engine", []string{"engine.db", "fix: wait, or stop the other program"}, func(t *testing.T, dir string) []string {
+			database(t, filepath.Join(dir, "data", "engine.db"), "BEGIN EXCLUSIVE")
+			return nil
+		}},
+		{"an engine's database whose log cannot be opened", "engine", []string{"engine.db", "fix: make the file and its -wal and -shm files"}, func(t *testing.T, dir string) []string {
+			database(t, filepath.Join(dir, "data", "engine.db"), "SELECT 1")
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "data", "engine.db-wal"), 0o700))
 			return nil
 		}},
 		{"an engine's database that is damaged", "engine", []string{"engine.db", "-wal"}, func(t *testing.T, dir string) []string {
@@ -255,6 +279,21 @@ func write(t *testing.T, dir, name, text string) {
 	path := filepath.Join(dir, name)
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// database creates an SQLite file with a table, and leaves a connection open on which it
+// ran a statement.
+func database(t *testing.T, path, statement string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	for _, text := range []string{"CREATE TABLE a (b)", statement} {
+		_, err = db.ExecContext(t.Context(), text)
+		require.NoError(t, err)
+	}
 }
 
 func takenPort(t *testing.T) string {

@@ -90,7 +90,7 @@ func inspect(ctx context.Context, dsn string, whole bool) (Condition, error) {
 	if info.Size() <= limit {
 		err := CheckFile(ctx, path)
 		if errors.Is(err, errDamaged) {
-			return Condition{}, fmt.Errorf("%s: it is %w; move it away together with its -wal and -shm files, or restore a backup", path, err)
+			return Condition{}, &FileError{Path: path, Err: fmt.Errorf("it is %w", err), Advice: replaceAdvice}
 		}
 		if err != nil {
 			return Condition{}, d.explain(err)

@@ -142,20 +142,36 @@ func (d *sqliteDB) explain(err error) error {
 	var advice string
 	switch failure.Code() & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
-		advice = "the file is damaged or not a database; move it away together with its -wal and -shm files, or restore a backup"
+		advice = "the file is damaged or not a database; " + replaceAdvice
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
-		advice = "the file cannot be written; check the permissions of the file and its folder"
+		advice = "the file cannot be written; make it and its -wal and -shm files, and their folder, readable and writable for this user"
 	case lib.SQLITE_FULL:
 		advice = "the disk is full; free some space"
 	case lib.SQLITE_IOERR:
 		advice = "the disk reports an error; check it"
 	case lib.SQLITE_BUSY:
-		advice = "another process holds the database; find out which"
+		advice = "another process holds the database; wait, or find out which and end it"
 	default:
 		return fmt.Errorf("%s: %w", d.path, err)
 	}
-	return fmt.Errorf("%s: %w: %s", d.path, err, advice)
+	return &FileError{Path: d.path, Err: err, Advice: advice}
 }
+
+// replaceAdvice is the advice for a damaged file.
+const replaceAdvice = "move it away together with its -wal and -shm files, or restore a backup"
+
+// FileError reports that an SQLite file cannot be used, and what to do.
+type FileError struct {
+	Path   string
+	Err    error
+	Advice string
+}
+
+// Error implements error.
+func (e *FileError) Error() string { return fmt.Sprintf("%s: %v: %s", e.Path, e.Err, e.Advice) }
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
 
 func (d *sqliteDB) close() error {
 	if d.stopCheckpoints != nil {
