@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"syscall"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
@@ -51,12 +52,21 @@ func LoadFile(path string, opts Options) (Config, error) {
 	return load(data, path, opts)
 }
 
+// readFile reads a regular file, or nothing from [os.DevNull]. Others, such as a FIFO,
+// could block for ever.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() && path != os.DevNull {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
 	return io.ReadAll(io.LimitReader(f, sizeLimit+1))
 }
 

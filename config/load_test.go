@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -176,7 +177,13 @@ func TestLoadFile(t *testing.T) {
 	_, err = config.LoadFile("", opts)
 	require.EqualError(t, err, other+":2: modle: unknown setting; did you mean model?")
 	_, err = config.LoadFile(home, opts)
-	require.Error(t, err, "a folder is no file")
+	require.EqualError(t, err, "config: "+home+" is not a regular file")
+	fifo := filepath.Join(home, "fifo")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	_, err = config.LoadFile(fifo, opts)
+	require.EqualError(t, err, "config: "+fifo+" is not a regular file")
+	_, err = config.LoadFile(os.DevNull, opts)
+	require.NoError(t, err, "no settings")
 }
 
 func TestHomeDir(t *testing.T) {
