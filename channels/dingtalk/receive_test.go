@@ -128,9 +128,9 @@ func TestConnections(t *testing.T) {
 func TestASilentConnectionIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
-	dingtalk.SetPace(s.channel, fast, 30*time.Millisecond)
+	dingtalk.SetPace(s.channel, fast, 300*time.Millisecond)
 	s.run()
-	s.await(func() bool { return s.Pings() > 10 })
+	s.await(func() bool { return s.Pings() > 5 })
 	require.Equal(t, 1, s.Calls(dingtalktest.OpenStream), "pings keep it alive")
 }
 
